@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// NBD's negotiation: the options of a good client, and those of a bad one.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "initiator/attach/socket/negotiation.h"
+#include "transport/wire/be.h"
+
+#define IHAVEOPT 0x49484156454f5054ull
+#define REPLY	 0x0003e889045565a9ull
+
+enum { EXPORT_NAME = 1, ABORT = 2, LIST = 3, STARTTLS = 5, INFO = 6, GO = 7 };
+enum { ACK = 1, SERVER = 2, INFORMATION = 3 };
+#define UNSUPPORTED 0x80000001u
+#define INVALID	    0x80000003u
+#define UNKNOWN	    0x80000006u
+
+static struct negotiation n;
+static uint8_t out[NEGOTIATION_OUT_MAX];
+static size_t out_len;
+
+static void take(const void *in, uint32_t len)
+{
+	assert_int_equal(n.want, len);
+	out_len = negotiation_take(&n, in, out);
+	assert_true(out_len <= sizeof out);
+}
+
+static int begin_with(uint32_t flags)
+{
+	static const struct negotiation_export export = { .name = "disk",
+							  .bytes = 1 << 20,
+							  .block_size = 512,
+							  .preferred = 4096,
+							  .data_max = 32 << 20,
+							  .flags = 0x6d };
+	uint8_t b[4];
+	assert_int_equal(negotiation_begin(&n, &export, out), 18);
+	assert_memory_equal(out, "NBDMAGICIHAVEOPT\0\3", 18);
+	put_be32(b, flags);
+	take(b, 4);
+	return 0;
+}
+
+static int begin(void **state)
+{
+	return begin_with(3);
+}
+
+static void option(uint32_t option, const void *data, uint32_t len)
+{
+	uint8_t b[16];
+	put_be64(b, IHAVEOPT);
+	put_be32(b + 8, option);
+	put_be32(b + 12, len);
+	take(b, 16);
+	if (len)
+		take(data, len);
+}
+
+// The reply at this place; returns the place of the next one.
+static size_t expect(size_t at, uint32_t option, uint32_t type, uint32_t len)
+{
+	assert_true(at + 20 + len <= out_len);
+	assert_true(get_be64(out + at) == REPLY);
+	assert_int_equal(get_be32(out + at + 8), option);
+	assert_int_equal(get_be32(out + at + 12), type);
+	assert_int_equal(get_be32(out + at + 16), len);
+	return at + 20 + len;
+}
+
+static void go_begins_the_transmission(void **state)
+{
+	option(GO, "\0\0\0\4disk\0\1\0\3", 12);
+	size_t at = expect(0, GO, INFORMATION, 12);
+	assert_int_equal(get_be64(out + 22), 1 << 20);
+	assert_int_equal(get_be16(out + 30), 0x6d);
+	at = expect(at, GO, INFORMATION, 14);
+	assert_int_equal(expect(at, GO, ACK, 0), out_len);
+	assert_int_equal(n.state, NEGOTIATION_DONE);
+}
+
+static void info_does_not(void **state)
+{
+	option(INFO, "\0\0\0\0\0\0", 6);
+	expect(expect(expect(0, INFO, INFORMATION, 12), INFO, INFORMATION, 14), INFO, ACK, 0);
+	assert_int_equal(n.state, NEGOTIATION_WANTS_OPTION);
+}
+
+static void list_names_the_export(void **state)
+{
+	option(LIST, NULL, 0);
+	size_t at = expect(0, LIST, SERVER, 8);
+	assert_memory_equal(out + 24, "disk", 4);
+	assert_int_equal(expect(at, LIST, ACK, 0), out_len);
+	option(LIST, "x", 1);
+	expect(0, LIST, INVALID, 0);
+}
+
+static void export_name_has_zeroes_unless_refused(void **state)
+{
+	option(EXPORT_NAME, "disk", 4);
+	assert_int_equal(out_len, 10);
+	assert_int_equal(n.state, NEGOTIATION_DONE);
+	begin_with(1);
+	option(EXPORT_NAME, NULL, 0);
+	assert_int_equal(out_len, 134);
+	begin_with(3);
+	option(EXPORT_NAME, "other", 5);
+	assert_int_equal(n.state, NEGOTIATION_FAILED);
+}
+
+static void abort_is_acknowledged(void **state)
+{
+	option(ABORT, NULL, 0);
+	expect(0, ABORT, ACK, 0);
+	assert_int_equal(n.state, NEGOTIATION_FAILED);
+}
+
+static void what_it_does_not_have_is_refused(void **state)
+{
+	option(STARTTLS, NULL, 0);
+	expect(0, STARTTLS, UNSUPPORTED, 0);
+	option(GO, "\0\0\0\5other\0\0", 11);
+	expect(0, GO, UNKNOWN, 0);
+	assert_int_equal(n.state, NEGOTIATION_WANTS_OPTION);
+}
+
+static void lengths_that_lie_are_refused(void **state)
+{
+	static const struct {
+		const char *data;
+		uint32_t len;
+	} rows[] = {
+		{"\0\0\0\0",	      4},
+		   { "\0\0\0\1\0\0",	     6},
+		   { "\xff\xff\xff\xff\0\0", 6},
+		{ "\0\0\0\0\xff\xff",     6},
+		   { "\0\0\0\0\0\0x",	      7},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		option(GO, rows[i].data, rows[i].len);
+		expect(0, GO, INVALID, 0);
+	}
+}
+
+static void wrong_bytes_end_it(void **state)
+{
+	uint8_t b[16] = { 0 };
+	take(b, 16); // no magic
+	assert_int_equal(n.state, NEGOTIATION_FAILED);
+	begin_with(3);
+	put_be64(b, IHAVEOPT);
+	put_be32(b + 12, NEGOTIATION_IN_MAX + 1);
+	take(b, 16); // too long
+	assert_int_equal(n.state, NEGOTIATION_FAILED);
+	begin_with(4); // an unknown flag
+	assert_int_equal(n.state, NEGOTIATION_FAILED);
+}
+
+static void options_without_end_end_it(void **state)
+{
+	for (int i = 0; i < NEGOTIATION_OPTIONS_MAX; i++)
+		option(STARTTLS, NULL, 0);
+	option(STARTTLS, NULL, 0);
+	assert_int_equal(n.state, NEGOTIATION_FAILED);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup(f, begin)
+	const struct CMUnitTest tests[] = {
+		T(go_begins_the_transmission),	 T(info_does_not),
+		T(list_names_the_export),	 T(export_name_has_zeroes_unless_refused),
+		T(abort_is_acknowledged),	 T(what_it_does_not_have_is_refused),
+		T(lengths_that_lie_are_refused), T(wrong_bytes_end_it),
+		T(options_without_end_end_it),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a unit says of itself, and access states: good responses, and those that lie.
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "initiator/disk/alua.h"
+#include "initiator/disk/facts.h"
+#include "transport/wire/be.h"
+
+static struct facts f;
+
+// Gives the step for this VPD page (0: that of op) its response.
+static void give(enum scsi_op op, uint8_t page, const void *data, uint32_t len)
+{
+	for (unsigned i = 0; i < facts_step_count; i++) {
+		const struct facts_step *s = &facts_steps[i];
+		if (s->op == op && (op == SCSI_MODE_SENSE_6 || s->args.page == page)) {
+			s->take(&f, data, len);
+			return;
+		}
+	}
+	fail_msg("no such step");
+}
+
+static void give_capacity(uint64_t last, uint32_t block_size, uint8_t exponent)
+{
+	uint8_t b[32] = { 0 };
+	put_be64(b, last);
+	put_be32(b + 8, block_size);
+	b[13] = exponent;
+	b[14] = 0x80;
+	give(SCSI_READ_CAPACITY_16, 0, b, sizeof b);
+}
+
+static int good(void **state)
+{
+	static const uint8_t inquiry[36] = "\0\0\6\2\37\20\0\2FARBLOCKdisk            0001";
+	static const uint8_t names[] = { 0, 0x83, 0, 20, 1, 3,	  0, 8, 0x60, 1, 2, 3,
+					 4, 5,	  6, 7,	 1, 0x15, 0, 4, 0,    0, 0, 9 };
+	uint8_t limits[64] = { 0, 0xb0, 0, 60 };
+	f = (struct facts){ 0 };
+	give(SCSI_INQUIRY, 0, inquiry, sizeof inquiry);
+	give(SCSI_INQUIRY, 0x83, names, sizeof names);
+	give(SCSI_INQUIRY, 0x80, "\0\x80\0\4AB  ", 8);
+	put_be32(limits + 8, 1024);
+	put_be32(limits + 20, 2048);
+	put_be32(limits + 24, 8);
+	put_be32(limits + 28, 8);
+	give(SCSI_INQUIRY, 0xb0, limits, sizeof limits);
+	give(SCSI_INQUIRY, 0xb2, "\0\xb2\0\4\0\xc0\0\0", 8);
+	give(SCSI_MODE_SENSE_6, 8, "\23\0\20\0\10\12\4\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
+	give_capacity(999, 512, 3);
+	return 0;
+}
+
+static void a_disk_is_described(void **state)
+{
+	struct err e;
+	assert_int_equal(facts_evaluate(&f, &e), 0);
+	assert_string_equal(f.disk.vendor, "FARBLOCK");
+	assert_string_equal(f.disk.product, "disk");
+	assert_string_equal(f.disk.serial, "AB");
+	assert_string_equal(f.disk.identity, "naa.6001020304050607");
+	assert_int_equal(f.port_group, 9);
+	assert_int_equal(f.disk.blocks, 1000);
+	assert_int_equal(f.disk.physical_block_size, 4096);
+	assert_int_equal(f.disk.transfer_max, 512 * 1024);
+	assert_int_equal(f.disk.unmap_max, 1 << 20);
+	assert_int_equal(f.disk.unmap_granularity, 4096);
+	assert_int_equal(f.disk.zeroes_max, 65536 * 512);
+	assert_true(f.disk.has_write_cache && f.disk.has_fua && f.disk.is_thin);
+	assert_false(f.disk.is_read_only || f.disk.is_rotational);
+}
+
+static void sizes_that_no_disk_has_are_refused(void **state)
+{
+	static const struct {
+		uint64_t last;
+		uint32_t block_size;
+	} rows[] = {
+		{9,	     0     },
+		  { 9,	       513   },
+		      { 9,	   131072},
+		     { UINT64_MAX, 512   },
+		  { INT64_MAX,  512   }
+	};
+	struct err e;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		good(state);
+		give_capacity(rows[i].last, rows[i].block_size, 0);
+		assert_int_equal(facts_evaluate(&f, &e), -EPROTO);
+	}
+}
+
+static void other_devices_are_refused(void **state)
+{
+	struct err e;
+	f.identity.type = 0x7f;
+	assert_int_equal(facts_evaluate(&f, &e), -ENXIO);
+	f.identity.type = 5;
+	assert_int_equal(facts_evaluate(&f, &e), -EMEDIUMTYPE);
+}
+
+static void limits_do_not_overflow(void **state)
+{
+	uint8_t limits[64] = { 0, 0xb0, 0, 60 };
+	struct err e;
+	memset(limits + 4, 0xff, 60);
+	give(SCSI_INQUIRY, 0xb0, limits, sizeof limits);
+	give_capacity(999, 65536, 15);
+	assert_int_equal(facts_evaluate(&f, &e), 0);
+	assert_int_equal(f.disk.transfer_max, 1 << 20);
+	assert_true(f.disk.unmap_max && f.disk.unmap_max % 65536 == 0);
+	assert_true(f.disk.unmap_max / 65536 <= UINT32_MAX);
+	assert_true(f.disk.zeroes_max && f.disk.zeroes_max % 65536 == 0);
+	assert_int_equal(f.disk.physical_block_size, 1 << 20);
+}
+
+static void short_responses_say_nothing(void **state)
+{
+	uint8_t b[64] = { 0, 0xb0, 0xff, 0xff, [4] = 0xff };
+	for (unsigned i = 1; i < facts_step_count; i++)
+		for (uint32_t len = 0; len < 4; len++) {
+			f = (struct facts){ 0 };
+			b[1] = facts_steps[i].args.page;
+			facts_steps[i].take(&f, b, len);
+			assert_int_equal(f.disk.blocks, 0);
+			assert_string_equal(f.disk.identity, "");
+			assert_false(f.has_limits || f.has_unmap || f.has_port_group);
+		}
+}
+
+static void the_state_of_a_port_group_is_found(void **state)
+{
+	static const uint8_t groups[] = { 0, 0, 0, 20, 0x81, 0, 0, 1, 0, 0, 0, 1,
+					  0, 0, 0, 1,  2,    0, 0, 7, 0, 0, 0, 0 };
+	enum alua_state s;
+	bool is_preferred;
+	assert_true(alua_find(groups, sizeof groups, false, 1, &s, &is_preferred));
+	assert_int_equal(s, ALUA_NON_OPTIMIZED);
+	assert_true(is_preferred);
+	assert_true(alua_find(groups, sizeof groups, false, 7, &s, &is_preferred));
+	assert_int_equal(s, ALUA_STANDBY);
+	assert_int_equal(alua_rank(s, false), ALUA_USELESS);
+	assert_false(alua_find(groups, sizeof groups, false, 2, &s, &is_preferred));
+	// Its length, or the number of its ports, lies.
+	assert_false(alua_find(groups, 20, false, 7, &s, &is_preferred));
+	uint8_t lie[sizeof groups];
+	memcpy(lie, groups, sizeof groups);
+	memset(lie, 0xff, 4);
+	lie[11] = 0xff;
+	assert_false(alua_find(lie, sizeof lie, false, 7, &s, &is_preferred));
+	assert_false(alua_find(lie, 3, false, 1, &s, &is_preferred));
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup(f, good)
+	const struct CMUnitTest tests[] = {
+		T(a_disk_is_described),		T(sizes_that_no_disk_has_are_refused),
+		T(other_devices_are_refused),	T(limits_do_not_overflow),
+		T(short_responses_say_nothing), T(the_state_of_a_port_group_is_found),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
