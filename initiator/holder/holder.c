@@ -53,6 +53,7 @@ static void on_ready(void *arg, const struct err *why)
 	struct holder *h = arg;
 	h->why = *why;
 	sem_post(&h->ready);
+	wake(h);
 }
 
 static void on_path(void *arg, unsigned index, enum disk_path_state s, const struct err *why)
@@ -130,6 +131,33 @@ static void open_run(void *arg)
 	o->r = disk_new(&o->h->disk, o->h->worker, &o->h->config->disk, &ops, o->h, o->e);
 }
 
+static void close_run(void *arg)
+{
+	disk_close(arg);
+}
+
+// Until the disk is ready or cannot be; a signal, which stays pending, ends the attempt.
+static bool wait_ready(struct holder *h)
+{
+	struct pollfd fds[] = {
+		{h->wake,	   POLLIN, 0},
+		{ h->signals, POLLIN, 0}
+	};
+	bool is_interrupted = false;
+	uint64_t count;
+	while (sem_trywait(&h->ready) < 0) {
+		if (poll(fds, is_interrupted ? 1 : 2, -1) < 0)
+			continue; // EINTR
+		if (fds[0].revents && read(h->wake, &count, sizeof count) < 0)
+			continue; // EAGAIN
+		if (!is_interrupted && fds[1].revents) {
+			is_interrupted = true;
+			worker_call(h->worker, close_run, h->disk);
+		}
+	}
+	return is_interrupted;
+}
+
 static int open_disk(struct holder *h, struct err *e)
 {
 	struct opening o = { .h = h, .e = e };
@@ -139,20 +167,17 @@ static int open_disk(struct holder *h, struct err *e)
 	worker_call(h->worker, open_run, &o);
 	if (o.r < 0)
 		return o.r;
-	wait_for(&h->ready);
+	bool is_interrupted = wait_ready(h);
 	if (!h->why.code)
 		return 0;
 	*e = h->why;
+	if (is_interrupted)
+		err_set(e, -ECANCELED, "%s: interrupted", h->config->name);
 	worker_free(h->worker);
 	disk_free(h->disk);
 	h->worker = NULL;
 	h->disk = NULL;
 	return e->code;
-}
-
-static void close_run(void *arg)
-{
-	disk_close(arg);
 }
 
 static void close_disk(struct holder *h)

@@ -5,11 +5,13 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 from attachment import Attachments  # noqa: E402
+from initiator import end, start  # noqa: E402
 from farblock import Config, Farblockd, Scratch, check, eventually, main, run  # noqa: E402
 
 MIB = 1 << 20
@@ -42,11 +44,17 @@ def qemu_writes_and_reads(scratch, attachments, target):
     check([p["state"] for p in status["paths"]] == ["up"], f"{status}")
 
 
+def qemu_io(url):
+    """A client that is connected and waits for commands."""
+    client = subprocess.Popen(["qemu-io", "-f", "raw", url], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    client.stdout.read(1)  # its prompt
+    return client
+
+
 def a_used_export_is_not_detached(attachments):
     url = attachments.one("disk")["device"]
-    client = subprocess.Popen(["qemu-io", "-f", "raw", url], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE)
-    client.stdout.read(1)  # its prompt: it is connected
+    client = qemu_io(url)
     text = attachments.detach("disk", status=1)
     check("used by 1 client" in text, text)
     client.communicate(b"quit\n")
@@ -78,6 +86,20 @@ def a_killed_target_is_waited_for(scratch, attachments, config, target):
         eventually("both paths", lambda: all(p["state"] == "up"
                                              for p in attachments.one("disk")["paths"]))
         attachments.detach("disk")
+
+
+def force_ends_what_waits_for_a_target(scratch, attachments, config, target):
+    with Farblockd(scratch, config, "third") as daemon:
+        url = attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+        daemon.kill()
+    eventually("no path", lambda: attachments.one("disk")["state"] == "no-path")
+    client = qemu_io(url)
+    client.stdin.write(b"write 0 64k\n")
+    client.stdin.flush()
+    attachments.detach("disk", "--force")
+    said = client.communicate(b"quit\n")[0]
+    check(b"failed" in said, f"the client's write: {said}")
+    check(attachments.list() == [], "something is left")
 
 
 def refusals_say_why(attachments, target):
@@ -124,6 +146,20 @@ def a_dead_process_leaves_its_name(attachments, target):
     check(attachments.list() == [], "something is left")
 
 
+def a_signal_undoes_an_attachment(attachments):
+    """The target accepts and does not answer."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"iscsi://127.0.0.1:{silent.getsockname()[1]}/iqn.2025-01.org.farblock:x/0"
+        tool = start("attach", url, "--via", "socket", "--name", "disk",
+                     "--run-dir", attachments.run_dir, "--login-timeout", "600")
+        with silent.accept()[0] as connection:
+            connection.recv(48)  # the login request
+            tool.send_signal(signal.SIGINT)
+            said = end(tool, 130)
+    check("disk: interrupted" in said, said)
+    check(attachments.list() == [], "something is left")
+
+
 def entries_are_attached(scratch, attachments, target):
     directory = scratch.file("attach.d")
     os.mkdir(directory)
@@ -152,8 +188,10 @@ def test():
             refusals_say_why(attachments, target)
             a_name_is_attached_once(attachments, target)
             a_dead_process_leaves_its_name(attachments, target)
+            a_signal_undoes_an_attachment(attachments)
             entries_are_attached(scratch, attachments, target)
         a_killed_target_is_waited_for(scratch, attachments, config, target)
+        force_ends_what_waits_for_a_target(scratch, attachments, config, target)
 
 
 main(test)
