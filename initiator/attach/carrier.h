@@ -76,7 +76,7 @@ struct carrier {
 };
 
 // The rows, each of the folder of its name.
-extern const struct carrier_ops carrier_ublk, carrier_nbd, carrier_socket;
+extern const struct carrier_ops carrier_ublk, carrier_nbd, carrier_fuse, carrier_socket;
 
 // carriers.c: rows in the order of preference: ublk, nbd, fuse, socket; NULL past the last.
 const struct carrier_ops *carrier_at(unsigned index);

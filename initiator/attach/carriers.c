@@ -6,8 +6,8 @@
 
 #include "initiator/attach/carrier.h"
 
-static const struct carrier_ops *const rows[] = { &carrier_ublk, &carrier_nbd, &carrier_socket,
-						  NULL };
+static const struct carrier_ops *const rows[] = { &carrier_ublk, &carrier_nbd, &carrier_fuse,
+						  &carrier_socket, NULL };
 
 const struct carrier_ops *carrier_at(unsigned index)
 {
