@@ -174,7 +174,7 @@ static int stop(struct carrier *c, bool is_forced, struct err *e)
 	if (is_forced)
 		filesystem_fail(f->filesystem);
 	int r = loop_clear(f->loop, f->place.file, is_forced ? FORCED_SECONDS : CLEAR_SECONDS,
-			   is_forced ? &ignored : e);
+			   is_forced, is_forced ? &ignored : e);
 	if (r < 0 && !is_forced)
 		return r;
 	r = place_unmount(&f->place, is_forced, UNMOUNT_SECONDS, e);

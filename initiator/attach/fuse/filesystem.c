@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/buf.h"
+#include "core/log.h"
 #include "core/worker.h"
 #include "initiator/attach/fuse/requests.h"
 
@@ -199,6 +201,7 @@ static void on_init(void *arg, struct fuse_conn_info *conn)
 		~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
 	conn->want |= conn->capable & FUSE_CAP_ASYNC_DIO;
 	conn->max_write = BUF_MAX;
+	conn->max_read = BUF_MAX; // as the option of the mount
 	conn->max_background = PARALLEL;
 	conn->congestion_threshold = PARALLEL;
 }
@@ -324,6 +327,17 @@ static void run_stopping(void *arg)
 
 // ---- life ----
 
+// libfuse's own words, as of an unmount that has been done.
+__attribute__((format(printf, 2, 0))) static void on_log(enum fuse_log_level level, const char *fmt,
+							 va_list list)
+{
+	char text[240];
+
+	vsnprintf(text, sizeof text, fmt, list);
+	text[strcspn(text, "\n")] = 0;
+	log_debug("%s", text);
+}
+
 static int mount_session(struct filesystem *fs, struct err *e)
 {
 	char options[256], program[] = "farblock", flag[] = "-o";
@@ -332,6 +346,7 @@ static int mount_session(struct filesystem *fs, struct err *e)
 
 	snprintf(options, sizeof options, "fsname=%s,subtype=farblock,max_read=%u", fs->config.name,
 		 BUF_MAX);
+	fuse_set_log_func(on_log);
 	fs->session = fuse_session_new(&args, &ops, sizeof ops, fs);
 	fuse_opt_free_args(&args);
 	if (!fs->session)

@@ -148,7 +148,7 @@ static void keep(int number)
 	close(fd);
 }
 
-int loop_clear(int number, const char *file, unsigned seconds, struct err *e)
+int loop_clear(int number, const char *file, unsigned seconds, bool is_forced, struct err *e)
 {
 	char path[LOOP_PATH_MAX];
 	unsigned tries = seconds * (1000000000l / PAUSE_NS);
@@ -165,7 +165,8 @@ int loop_clear(int number, const char *file, unsigned seconds, struct err *e)
 		return err_errno(e, r, "%s: clear", path);
 	while (is_of(number, file)) {
 		if (!tries--) {
-			keep(number);
+			if (!is_forced)
+				keep(number);
 			return err_set(e, -EBUSY, "%s: still open in another program", path);
 		}
 		nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);

@@ -19,5 +19,5 @@ void loop_resize(int number, const char *file);
 // The first one that is made of this file; -1: none.
 int loop_find(const char *file);
 // Clears it and waits until it is not of this file any more, at most that long. -EBUSY with a text:
-// it is open, and stays.
-int loop_clear(int number, const char *file, unsigned seconds, struct err *e);
+// it is open, and stays; is_forced: until its last user leaves it.
+int loop_clear(int number, const char *file, unsigned seconds, bool is_forced, struct err *e);

@@ -86,7 +86,7 @@ static int clear_loops(const struct place *p, struct err *e)
 		loop_path(device, number);
 		r = use_check(device, e);
 		if (!r)
-			r = loop_clear(number, p->file, CLEAR_SECONDS, e);
+			r = loop_clear(number, p->file, CLEAR_SECONDS, false, e);
 	}
 	return r ? err_prefix(e, "%s: left by a process that has died", p->path) : 0;
 }

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""attach --via fuse: a LUN as a loop device with a filesystem on it, while the target is killed,
+while it is used, and after the process that held it was killed. Needs root."""
+
+import hashlib
+import os
+import random
+import signal
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+from attachment import Attachments  # noqa: E402
+from farblock import (Config, Farblockd, Scratch, Skip, check, eventually, main, run)  # noqa: E402
+
+MIB = 1 << 20
+SIZE = 64 * MIB
+
+
+class Mount:
+    """A filesystem's mount at an own directory."""
+
+    def __init__(self, device, at):
+        self.device, self.at = device, at
+        os.makedirs(at, exist_ok=True)
+
+    def __enter__(self):
+        run(["mount", self.device, self.at])
+        return self.at
+
+    def __exit__(self, *_):
+        run(["umount", self.at])
+
+
+def attach(attachments, target, *words):
+    return attachments.attach(target.url(), "--via", "fuse", "--name", "disk", *words)
+
+
+def is_gone(attachments, device):
+    check(attachments.list() == [], f"{attachments.list()}")
+    left = sorted(os.listdir(attachments.run_dir))
+    check([f for f in left if not f.endswith((".disk", ".lock", ".log"))] == [], f"left: {left}")
+    with open("/proc/self/mountinfo", encoding="utf-8") as f:
+        check(attachments.run_dir not in f.read(), "it is still mounted")
+    files = run(["losetup", "-n", "-O", "BACK-FILE", "-a"]).stdout
+    check(attachments.run_dir not in files, f"{device}: {files}")
+
+
+def sums(folder):
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            with open(path, "rb") as f:
+                found[name] = hashlib.sha256(f.read()).hexdigest()
+    return found
+
+
+def write_files(folder, seed, count=12):
+    """Returns their sums; nothing of them need be on the disk yet."""
+    made, data = {}, random.Random(seed)
+    for i in range(count):
+        content, name = data.randbytes(data.randrange(1, MIB)), f"{seed}-{i}"
+        with open(os.path.join(folder, name), "wb") as f:
+            f.write(content)
+        made[name] = hashlib.sha256(content).hexdigest()
+    return made
+
+
+def the_device_is_the_disk(attachments, target):
+    device = attach(attachments, target)
+    status = attachments.one("disk")
+    check(device.startswith("/dev/loop") and status["device"] == device, f"{device}: {status}")
+    check(status["state"] == "attached" and status["bytes"] == SIZE, f"{status}")
+    size = run(["blockdev", "--getsize64", "--getss", device]).stdout.split()
+    check(size == [str(SIZE), "512"], f"{size}")
+    file = f"{attachments.run_dir}/disk.d/disk"
+    check(os.stat(file).st_size == SIZE and os.listdir(os.path.dirname(file)) == ["disk"], file)
+    return device
+
+
+def a_killed_target_is_waited_for(attachments, daemon, device, at):
+    """Files are written while it is away."""
+    run(["mkfs.ext4", "-q", device])
+    with Mount(device, at):
+        want = write_files(at, 1)
+        os.sync()
+        daemon.kill()
+        want |= write_files(at, 2)
+        eventually("the loss", lambda: attachments.one("disk")["state"] == "no-path")
+        daemon.start()
+        want |= write_files(at, 3)
+    with Mount(device, at):
+        check(sums(at) == want, "the files are not those that were written")
+    run(["e2fsck", "-fn", device])
+
+
+def holes_and_zeroes_read_as_zeroes(device):
+    with open(device, "r+b", buffering=0) as f:
+        f.write(b"\x5a" * MIB)
+        os.fsync(f.fileno())
+    for how in (["-z"], []):
+        run(["blkdiscard", "-f", *how, "-o", "65536", "-l", "131072", device])
+        with open(device, "rb", buffering=0) as f:
+            data = f.read(MIB)
+        check(data == b"\x5a" * 65536 + bytes(131072) + b"\x5a" * (MIB - 196608), f"{how}")
+
+
+def a_used_device_is_not_detached(attachments, device, at):
+    run(["mkfs.ext4", "-qF", device])
+    with Mount(device, at):
+        said = attachments.detach("disk", status=1)
+        check(f"mounted at '{at}'" in said, said)
+    with open(f"{attachments.run_dir}/disk.d/disk", "rb"):
+        said = attachments.detach("disk", status=1)
+        check("disk.d/disk: open in a program" in said, said)
+    attachments.detach("disk")
+    is_gone(attachments, device)
+
+
+def a_used_device_is_detached_by_force(attachments, target, at):
+    device = attach(attachments, target)
+    with Mount(device, at):
+        attachments.detach("disk", "--force")
+    eventually("the end of the loop device", lambda: not os.path.exists(
+        f"/sys/block/{os.path.basename(device)}/loop"))
+    is_gone(attachments, device)
+
+
+def what_a_dead_process_left_is_cleared(attachments, target, at):
+    device = attach(attachments, target)
+    run(["mkfs.ext4", "-qF", device])
+    with Mount(device, at):
+        os.kill(attachments.one("disk")["pid"], signal.SIGKILL)
+        eventually("its end", lambda: attachments.one("disk")["state"] == "dead")
+        said = attachments.attach(target.url(), "--via", "fuse", "--name", "disk", status=1)
+        check("left by a process that has died" in said and f"mounted at '{at}'" in said, said)
+    device = attach(attachments, target)
+    run(["e2fsck", "-fp", device])
+    attachments.detach("disk")
+    is_gone(attachments, device)
+
+
+def a_read_only_disk_is_one(scratch, attachments, target):
+    place = scratch.file("place")
+    os.mkdir(place)
+    device = attach(attachments, target, "--read-only", "--at", place)
+    check(run(["blockdev", "--getro", device]).stdout.strip() == "1", "it is writable")
+    attachments.detach(device)
+    check(os.listdir(place) == [], "the directory was not given back")
+    with open(f"{place}/file", "wb"):
+        pass
+    said = attachments.attach(target.url(), "--via", "fuse", "--at", place, status=1)
+    check("not empty" in said, said)
+
+
+def test():
+    if os.geteuid() or not os.path.exists("/dev/fuse") or not os.path.exists("/dev/loop-control"):
+        raise Skip("needs root, FUSE and loop devices")
+    with Scratch() as scratch, Attachments(scratch) as attachments:
+        config = Config()
+        target = config.target([config.fileio("disk", scratch.file("disk.img"), SIZE)])
+        at = scratch.file("mnt")
+        with Farblockd(scratch, config) as daemon:
+            device = the_device_is_the_disk(attachments, target)
+            a_killed_target_is_waited_for(attachments, daemon, device, at)
+            holes_and_zeroes_read_as_zeroes(device)
+            a_used_device_is_not_detached(attachments, device, at)
+            a_used_device_is_detached_by_force(attachments, target, at)
+            what_a_dead_process_left_is_cleared(attachments, target, at)
+            a_read_only_disk_is_one(scratch, attachments, target)
+
+
+main(test)
