@@ -11,7 +11,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 from attachment import Attachments  # noqa: E402
-from farblock import (Config, Farblockd, Scratch, Skip, check, eventually, main, run)  # noqa: E402
+from farblock import (SANITIZER, Config, Farblockd, Scratch, Skip, check, eventually, main,  # noqa: E402
+                      run)
 
 MIB = 1 << 20
 SIZE = 64 * MIB
@@ -40,6 +41,8 @@ def is_gone(attachments, device):
     check(attachments.list() == [], f"{attachments.list()}")
     left = sorted(os.listdir(attachments.run_dir))
     check([f for f in left if not f.endswith((".disk", ".lock", ".log"))] == [], f"left: {left}")
+    log = attachments.log("disk")
+    check(not SANITIZER.search(log), log)
     with open("/proc/self/mountinfo", encoding="utf-8") as f:
         check(attachments.run_dir not in f.read(), "it is still mounted")
     files = run(["losetup", "-n", "-O", "BACK-FILE", "-a"]).stdout

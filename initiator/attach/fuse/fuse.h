@@ -4,4 +4,4 @@
 
 #define FUSE_USE_VERSION 312
 
-#include <fuse_lowlevel.h>
+#include <fuse3/fuse_lowlevel.h>
