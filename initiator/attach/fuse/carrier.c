@@ -170,13 +170,13 @@ static int stop(struct carrier *c, bool is_forced, struct err *e)
 	struct fuse_carrier *f = of(c);
 	struct err ignored;
 
-	filesystem_is_stopping(f->filesystem);
 	if (is_forced)
 		filesystem_fail(f->filesystem);
 	int r = loop_clear(f->loop, f->place.file, is_forced ? FORCED_SECONDS : CLEAR_SECONDS,
 			   is_forced, is_forced ? &ignored : e);
 	if (r < 0 && !is_forced)
 		return r;
+	filesystem_is_stopping(f->filesystem);
 	r = place_unmount(&f->place, is_forced, UNMOUNT_SECONDS, e);
 	if (r < 0)
 		return r;
