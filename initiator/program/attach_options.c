@@ -108,6 +108,14 @@ static int add_path(struct attach_plan *p, unsigned i, struct err *e)
 	return TOOL_OK;
 }
 
+// The process that holds the disk has another working directory.
+static int place(const char *path, struct err *e)
+{
+	if (!path || *path == '/')
+		return 0;
+	return err_set(e, -EINVAL, "--at '%.80s': must be an absolute path", path);
+}
+
 static unsigned number(uint64_t n)
 {
 	return n == TOOL_UNSET ? 0 : (unsigned)n;
@@ -125,7 +133,8 @@ static int read_words(const struct tool_options *o, struct holder_config *ret, s
 		.disk = { .is_read_only = o->is_read_only, .allows_replaced = o->allows_replaced},
 	};
 	if (via(o->via, &ret->via, e) < 0 || policy(o->policy, &ret->disk.policy, e) < 0 ||
-	    no_path_retry(o->no_path_retry, &ret->disk.no_path_retry, e) < 0)
+	    no_path_retry(o->no_path_retry, &ret->disk.no_path_retry, e) < 0 ||
+	    place(o->place, e) < 0)
 		return TOOL_USAGE;
 	return TOOL_OK;
 }

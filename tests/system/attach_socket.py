@@ -108,6 +108,7 @@ def refusals_say_why(attachments, target):
             ((target.url(), "--name", "../x"), "--name '../x': must be"),
             ((target.url(), "--policy", "x"), "--policy 'x': must be service-time"),
             ((target.url(), "--no-path-retry", "-1"), "--no-path-retry"),
+            ((target.url(), "--at", "x"), "--at 'x': must be an absolute path"),
             (("nothing",), "attach.d/nothing.conf"),
             ((), "missing URL")):
         said = attachments.attach(*words, status=2)
