@@ -244,13 +244,29 @@ static int left_device(struct holder *h, char *device, size_t size)
 		       !strcmp(json_object_get_string(v), h->via->name);
 	if (is_same && json_object_object_get_ex(o, "id", &v))
 		id = json_object_get_int(v);
-	if (id >= 0 && json_object_object_get_ex(o, "device", &v))
+	bool has_device = json_object_object_get_ex(o, "device", &v) &&
+			  !strncmp(json_object_get_string(v), "/dev/", 5);
+	if (has_device)
 		snprintf(device, size, "%s", json_object_get_string(v));
 	json_object_put(o);
-	return h->via->can_recover ? id : -1;
+	return h->via->can_recover && has_device ? id : -1;
 }
 
 // ---- the carrier ----
+
+// A device without a size is not there: of ublk deleted, of nbd disconnected. Else its users wait
+// for a process to take it over, and a second device of the disk would be beside it.
+static bool has_gone(const char *device)
+{
+	char path[CARRIER_PATH_MAX + 32];
+	unsigned long long sectors = 0;
+	snprintf(path, sizeof path, "/sys/class/block/%s/size", strrchr(device, '/') + 1);
+	FILE *f = fopen(path, "re");
+	bool has_size = f && fscanf(f, "%llu", &sectors) == 1 && sectors;
+	if (f)
+		fclose(f);
+	return !has_size;
+}
 
 static int start(struct holder *h, struct carrier_config *c, struct err *e)
 {
@@ -261,8 +277,7 @@ static int start(struct holder *h, struct carrier_config *c, struct err *e)
 	c->recover_id = left_device(h, device, sizeof device);
 	c->recover = c->recover_id >= 0 ? device : NULL;
 	int r = h->via->start(&h->carrier, h->disk, c, &events, h, e);
-	if (r < 0 && c->recover_id >= 0) {
-		// The device has gone, too, for example with a restart of the machine.
+	if (r < 0 && c->recover_id >= 0 && has_gone(device)) {
 		log_warn("%s: cannot take %s over: %s", c->name, device, e->text);
 		c->recover = NULL;
 		c->recover_id = -1;
@@ -454,6 +469,7 @@ int holder_run(const struct holder_config *c, void (*ready)(void *arg, struct js
 	int r = holder_files(&h.files, c->run_dir, c->name, e);
 	if (!r)
 		r = descriptors(&h, e);
+	holder_process_begin();
 	if (!r)
 		r = attach(&h, e);
 	if (!r) {

@@ -43,7 +43,10 @@ int holder_run(const struct holder_config *c, void (*ready)(void *arg, struct js
 
 // ---- process.c ----
 
-// Locks the memory, marks the process for the kernel's write-back and systemd's shutdown, protects
+// Before threads start, which inherit it: their allocations do not wait for write-back, which may
+// be that to this disk.
+void holder_process_begin(void);
+// Once the disk is attached: locks the memory, marks the process for systemd's shutdown, protects
 // it from the OOM killer: what this process may. argv0: see holder_config.
 void holder_process_protect(char *argv0);
 

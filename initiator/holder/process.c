@@ -24,6 +24,12 @@ static void spare_from_oom(void)
 		close(fd);
 }
 
+void holder_process_begin(void)
+{
+	if (prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0))
+		log_debug("PR_SET_IO_FLUSHER: not permitted");
+}
+
 void holder_process_protect(char *argv0)
 {
 	// systemd: "Storage Daemons and the root file system"
@@ -31,8 +37,6 @@ void holder_process_protect(char *argv0)
 		*argv0 = '@';
 	prctl(PR_SET_NAME, "farblock-attach");
 	spare_from_oom();
-	if (prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0))
-		log_debug("PR_SET_IO_FLUSHER: not permitted");
 	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
 		log_debug("mlockall: not permitted");
 }
