@@ -5,6 +5,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+
+#include "core/worker_priv.h"
 
 #define THREADS_MAX 4
 
@@ -29,9 +32,14 @@ static void run_done(struct msg *m)
 
 static void run_one(struct offload *o)
 {
+	struct worker *home = o->home;
+
 	o->work(o);
 	o->msg.fn = run_done;
-	worker_post(o->home, &o->msg);
+	// Once it is posted o is its owner's, and the worker may end before worker_post() returns.
+	atomic_fetch_add(&home->posters, 1);
+	worker_post(home, &o->msg);
+	atomic_fetch_sub(&home->posters, 1);
 }
 
 // Next of the queue, or NULL when the pool ends. With the lock held.

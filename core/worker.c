@@ -148,6 +148,8 @@ void worker_free(struct worker *w)
 		worker_stop(w);
 		pthread_join(w->thread, NULL);
 	}
+	while (atomic_load(&w->posters)) // a thread that wakes it: some instructions
+		sched_yield();
 	worker_unregister(w);
 	polled_free(w);
 	if (w->ring.ring_fd >= 0)

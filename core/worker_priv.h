@@ -62,7 +62,8 @@ struct worker {
 
 	// Accessed by any thread; on a separate cache line.
 	_Alignas(64) _Atomic(struct msg *) mailbox; // newest first
-	atomic_bool is_asleep;			    // someone must write event_fd to be heard
+	atomic_uint posters;   // threads of the pool that are about to leave worker_post()
+	atomic_bool is_asleep; // someone must write event_fd to be heard
 	atomic_bool is_stopping;
 	int event_fd;
 };

@@ -6,6 +6,7 @@ while it is used, and after the process that held it was killed. Needs root."""
 import hashlib
 import os
 import random
+import subprocess
 import signal
 import sys
 
@@ -82,17 +83,31 @@ def the_device_is_the_disk(attachments, target):
     return device
 
 
-def a_killed_target_is_waited_for(attachments, daemon, device, at):
+def copying(source, at):
+    return subprocess.Popen(["sh", "-c", 'cp "$0"/* "$1" && sync -f "$1"', source, at])
+
+
+def copied(source, at):
+    check(copying(source, at).wait() == 0, "cp")
+
+
+def a_killed_target_is_waited_for(scratch, attachments, daemon, device, at):
     """Files are written while it is away."""
+    sources = [scratch.file(f"source{i}") for i in range(3)]
+    want = {}
+    for i, source in enumerate(sources):
+        os.mkdir(source)
+        want |= write_files(source, i)
     run(["mkfs.ext4", "-q", device])
     with Mount(device, at):
-        want = write_files(at, 1)
-        os.sync()
+        copied(sources[0], at)
         daemon.kill()
-        want |= write_files(at, 2)
+        # By another process: it may wait for the disk in the kernel.
+        copy = copying(sources[1], at)
         eventually("the loss", lambda: attachments.one("disk")["state"] == "no-path")
         daemon.start()
-        want |= write_files(at, 3)
+        check(copy.wait() == 0, "cp")
+        copied(sources[2], at)
     with Mount(device, at):
         check(sums(at) == want, "the files are not those that were written")
     run(["e2fsck", "-fn", device])
@@ -166,7 +181,7 @@ def test():
         at = scratch.file("mnt")
         with Farblockd(scratch, config) as daemon:
             device = the_device_is_the_disk(attachments, target)
-            a_killed_target_is_waited_for(attachments, daemon, device, at)
+            a_killed_target_is_waited_for(scratch, attachments, daemon, device, at)
             holes_and_zeroes_read_as_zeroes(device)
             a_used_device_is_not_detached(attachments, device, at)
             a_used_device_is_detached_by_force(attachments, target, at)
