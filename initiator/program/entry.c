@@ -11,6 +11,7 @@
 
 #include "core/whole_file.h"
 #include "initiator/holder/holder.h"
+#include "initiator/tool/tool.h"
 
 static int add_word(struct entry *n, const char *prefix, const char *word, size_t len,
 		    struct err *e)
@@ -25,14 +26,6 @@ static int add_word(struct entry *n, const char *prefix, const char *word, size_
 	return 0;
 }
 
-static bool has_word(const struct entry *n, const char *word)
-{
-	for (int i = 0; i < n->count; i++)
-		if (!strcmp(n->words[i], word))
-			return true;
-	return false;
-}
-
 static bool is(const char *a, size_t len, const char *b)
 {
 	return strlen(b) == len && !memcmp(a, b, len);
@@ -40,35 +33,64 @@ static bool is(const char *a, size_t len, const char *b)
 
 static int take_startup(struct entry *n, const char *value, size_t len, struct err *e)
 {
+	if (n->has_startup)
+		return err_set(e, -EINVAL, "startup: given twice");
+	n->has_startup = true;
 	n->is_manual = is(value, len, "manual");
 	if (n->is_manual || is(value, len, "automatic"))
 		return 0;
 	return err_set(e, -EINVAL, "startup '%.*s': must be automatic or manual", (int)len, value);
 }
 
+// The option of attach that a key names; NULL: entries have no such key.
+static const struct option_row *row_of(const char *key, size_t len)
+{
+	static const char *const refused[] = { "name", "all",  "foreground", "entry-dir",
+					       "help", "json", "run-dir" };
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		if (is(key, len, refused[i]))
+			return NULL;
+	for (const struct option_row *r = tool_option_rows; r->name; r++)
+		if ((!r->verbs || r->verbs & TOOL_ATTACH) && is(key, len, r->name))
+			return r;
+	return NULL;
+}
+
+// Whether the words have this option; that of a URL is no option.
+static bool has_option(const struct entry *n, const char *name)
+{
+	size_t len = strlen(name);
+	for (int i = 0; i < n->count; i++) {
+		const char *w = n->words[i];
+		if (!strncmp(w, "--", 2) && !strncmp(w + 2, name, len) &&
+		    (!w[2 + len] || w[2 + len] == '='))
+			return true;
+	}
+	return false;
+}
+
+// An option and its value are one word, so that neither is taken for another one.
 static int take_option(struct entry *n, const char *key, size_t key_len, const char *value,
 		       size_t len, struct err *e)
 {
-	static const char *const refused[] = { "name",	    "all",  "foreground",
-					       "entry-dir", "help", "run-dir" };
+	const struct option_row *r = row_of(key, key_len);
 	char option[64];
-	if (key_len > sizeof option - 3)
-		return err_set(e, -EINVAL, "unknown key '%.40s'", key);
-	snprintf(option, sizeof option, "--%.*s", (int)key_len, key);
-	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-		if (!strcmp(option + 2, refused[i]))
-			return err_set(e, -EINVAL, "unknown key '%s'", option + 2);
-	if (has_word(n, option) && strcmp(option, "--set"))
-		return err_set(e, -EINVAL, "%s: given twice", option + 2);
-	if (is(value, len, "no"))
-		return 0;
-	int r = add_word(n, "--", key, key_len, e);
-	return r || is(value, len, "yes") ? r : add_word(n, "", value, len, e);
+	if (!r)
+		return err_set(e, -EINVAL, "unknown key '%.*s'", (int)(key_len < 40 ? key_len : 40),
+			       key);
+	if (has_option(n, r->name) && strcmp(r->name, "set"))
+		return err_set(e, -EINVAL, "%s: given twice", r->name);
+	snprintf(option, sizeof option, r->argument ? "--%s=" : "--%s", r->name);
+	if (r->argument)
+		return add_word(n, option, value, len, e);
+	if (is(value, len, "yes"))
+		return add_word(n, option, "", 0, e);
+	return is(value, len, "no") ? 0 : err_set(e, -EINVAL, "%s: must be yes or no", r->name);
 }
 
 static const char *skip(const char *p, const char *end)
 {
-	while (p < end && (*p == ' ' || *p == '\t'))
+	while (p < end && strchr(" \t\r", *p))
 		p++;
 	return p;
 }

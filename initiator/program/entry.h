@@ -19,7 +19,7 @@ struct entry {
 	size_t len;
 	char *words[ENTRY_WORDS_MAX];
 	int count;
-	bool is_manual;
+	bool has_startup, is_manual;
 };
 
 // Parses text of len bytes; what begins messages. -EINVAL with a text and the line.

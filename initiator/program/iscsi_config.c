@@ -67,7 +67,7 @@ int iscsi_initiator_name(const struct tool *t, char name[ISCSI_NAME_MAX + 1], st
 
 // --- the session's ISID ---
 
-// Twelve hex digits; not all zero, which is none.
+// Twelve hex digits, not all zero.
 static int isid_parse(const char *text, uint8_t ret[ISCSI_ISID_LEN], struct err *e)
 {
 	size_t n = strspn(text, "0123456789abcdefABCDEF");

@@ -73,7 +73,7 @@ class Target:
                 while self.answer_next(connection, source, numbers):
                     pass
         except OSError:
-            pass  # the initiator refuses what it was told
+            pass  # the initiator has closed the connection
 
     def answer_next(self, connection, source, numbers):
         head = source.read(48)

@@ -111,7 +111,7 @@ void loop_resize(int number, const char *file)
 
 	if (fd < 0)
 		return;
-	// The kernel takes the size that it was told last.
+	// The last size that the kernel gets is the one in force.
 	if (stat(file, &st) < 0 || ioctl(fd, LOOP_SET_CAPACITY) < 0)
 		errno = 0; // the device keeps its size
 	close(fd);

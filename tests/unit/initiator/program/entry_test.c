@@ -19,9 +19,8 @@ static void an_entry_is_a_command_line(void **state)
 		"# a disk\n\n url = iscsi://a/t/0 \r\nurl=iser://b/t/0\n"
 		"via = ublk\nread-only = yes\nshared = no\nset = A=B\nset = C=D\n"
 		"startup = manual";
-	static const char *const words[] = { "iscsi://a/t/0", "iser://b/t/0", "--via",
-					     "ublk",	      "--read-only",  "--set",
-					     "A=B",	      "--set",	      "C=D" };
+	static const char *const words[] = { "iscsi://a/t/0", "iser://b/t/0", "--via=ublk",
+					     "--read-only",   "--set=A=B",    "--set=C=D" };
 	struct err e;
 	assert_int_equal(entry_parse(&n, text, sizeof text - 1, "x", &e), 0);
 	assert_int_equal(n.count, sizeof words / sizeof *words);
@@ -35,21 +34,41 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	static const struct {
 		const char *text, *error;
 	} rows[] = {
-		{"url = a\nurl\n",    "x: line 2: must be 'key = value'"		       },
-		{ "= a",		 "x: line 1: must be 'key = value'"			    },
-		{ "url =",		   "x: line 1: url: no value"				      },
-		{ "url = --all",	 "x: line 1: url: invalid"				   },
-		{ "startup = never",  "x: line 1: startup 'never': must be automatic or manual"},
-		{ "via = a\nvia = b", "x: line 2: via: given twice"			    },
-		{ "name = a",	      "x: line 1: unknown key 'name'"			      },
-		{ "run-dir = /a",	  "x: line 1: unknown key 'run-dir'"			     },
-		{ "help = yes",	"x: line 1: unknown key 'help'"				},
+		{"url = a\nurl\n",			    "x: line 2: must be 'key = value'"		       },
+		{ "= a",				"x: line 1: must be 'key = value'"			    },
+		{ "url =",			      "x: line 1: url: no value"				      },
+		{ "url = --all",			 "x: line 1: url: invalid"				   },
+		{ "startup = never",		     "x: line 1: startup 'never': must be automatic or manual"},
+		{ "via = a\nvia = b",		      "x: line 2: via: given twice"			    },
+		{ "name = a",			      "x: line 1: unknown key 'name'"			      },
+		{ "run-dir = /a",			  "x: line 1: unknown key 'run-dir'"			     },
+		{ "entry-dir = /a",			    "x: line 1: unknown key 'entry-dir'"			 },
+		{ "all = yes",			       "x: line 1: unknown key 'all'"			      },
+		{ "foreground = yes",		      "x: line 1: unknown key 'foreground'"		    },
+		{ "offset = 1",				"x: line 1: unknown key 'offset'"			  },
+		{ "read-only = true",		      "x: line 1: read-only: must be yes or no"		},
+		{ "read-only = --all",		       "x: line 1: read-only: must be yes or no"		 },
+		{ "startup = manual\nstartup = manual", "x: line 2: startup: given twice"			  },
+		{ "\r= x",			      "x: line 1: must be 'key = value'"			      },
+		{ "help = yes",				"x: line 1: unknown key 'help'"				},
 	};
 	struct err e;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		assert_true(entry_parse(&n, rows[i].text, strlen(rows[i].text), "x", &e) < 0);
 		assert_string_equal(e.text, rows[i].error);
 	}
+}
+
+// Also one that looks like an option, or like the word for a flag.
+static void a_value_stays_with_its_key(void **state)
+{
+	static const char text[] = "chap-user = --via\nvia = yes\nurl = a://b";
+	struct err e;
+	assert_int_equal(entry_parse(&n, text, sizeof text - 1, "x", &e), 0);
+	assert_int_equal(n.count, 3);
+	assert_string_equal(n.words[0], "--chap-user=--via");
+	assert_string_equal(n.words[1], "--via=yes");
+	assert_string_equal(n.words[2], "a://b");
 }
 
 static void what_is_no_text_or_too_much_is_refused(void **state)
@@ -70,6 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_entry_is_a_command_line),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
+		cmocka_unit_test(a_value_stays_with_its_key),
 		cmocka_unit_test(what_is_no_text_or_too_much_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
