@@ -21,10 +21,13 @@ void identity_inquiry(struct identity *i, const uint8_t *data, uint32_t len)
 	memcpy(i->vendor_product, data + 8, sizeof i->vendor_product);
 }
 
-// The bytes of a VPD page after its header.
-static uint32_t page_len(const uint8_t *data, uint32_t len)
+// The bytes of a VPD page after its header; 0 if it is another page, as of a unit that ignores
+// EVPD.
+static uint32_t page_len(const uint8_t *data, uint32_t len, uint8_t page)
 {
-	uint32_t claimed = len < 4 ? 0 : get_be16(data + 2), room = len < 4 ? 0 : len - 4;
+	if (len < 4 || data[1] != page)
+		return 0;
+	uint32_t claimed = get_be16(data + 2), room = len - 4;
 	return claimed < room ? claimed : room;
 }
 
@@ -38,7 +41,7 @@ static bool is_unique(const uint8_t *d)
 
 void identity_designators(struct identity *i, const uint8_t *data, uint32_t len)
 {
-	uint32_t end = 4 + page_len(data, len);
+	uint32_t end = 4 + page_len(data, len, 0x83);
 	for (uint32_t at = 4; at + 4 <= end && at + 4 + data[at + 3] <= end;) {
 		uint32_t n = 4u + data[at + 3];
 		if (is_unique(data + at) && i->designators_len + n <= sizeof i->designators) {
@@ -51,14 +54,14 @@ void identity_designators(struct identity *i, const uint8_t *data, uint32_t len)
 
 void identity_serial(struct identity *i, const uint8_t *data, uint32_t len)
 {
-	uint32_t n = page_len(data, len);
+	uint32_t n = page_len(data, len, 0x80);
 	i->serial_len = n < sizeof i->serial ? n : sizeof i->serial;
 	memcpy(i->serial, data + 4, i->serial_len);
 }
 
 void identity_extended(struct identity *i, const uint8_t *data, uint32_t len)
 {
-	if (page_len(data, len) < 3)
+	if (page_len(data, len, 0x86) < 3)
 		return;
 	i->has_extended = true;
 	i->has_volatile = data[6] & V_SUP;

@@ -123,6 +123,7 @@ static void take(struct disk_path *p, const struct scsi_cmd *c)
 	} else if (!alua_find(p->data, c->data_len, false, p->found.port_group, &p->alua,
 			      &p->is_preferred)) {
 		p->alua = ALUA_NONE;
+		p->is_preferred = false;
 	}
 }
 

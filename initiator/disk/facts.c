@@ -66,9 +66,9 @@ static void take_designators(struct facts *f, const uint8_t *data, uint32_t len)
 		if (association == 1 && type == DESIGNATOR_GROUP && d[3] >= 4) {
 			f->port_group = get_be16(d + 6);
 			f->has_port_group = true;
-		} else if (!association && type == DESIGNATOR_NAA) {
+		} else if (!association && type == DESIGNATOR_NAA && d[3]) {
 			name_of(f, "naa", d + 4, d[3]);
-		} else if (!association && type == DESIGNATOR_EUI && !f->disk.identity[0]) {
+		} else if (!association && type == DESIGNATOR_EUI && d[3] && !f->disk.identity[0]) {
 			name_of(f, "eui", d + 4, d[3]);
 		}
 	}

@@ -135,6 +135,20 @@ static void short_responses_say_nothing(void **state)
 		}
 }
 
+// A unit that ignores EVPD sends its standard data, another one designators without bytes.
+static void data_of_another_page_says_nothing(void **state)
+{
+	static const uint8_t inquiry[36] = "\0\0\6\2\37\20\0\2FARBLOCKdisk            0001";
+	f = (struct facts){ 0 };
+	for (unsigned i = 2; i < 5; i++)
+		facts_steps[i].take(&f, inquiry, sizeof inquiry);
+	assert_false(f.identity.has_extended);
+	assert_int_equal(f.identity.serial_len, 0);
+	assert_int_equal(f.identity.designators_len, 0);
+	give(SCSI_INQUIRY, 0x83, "\0\x83\0\4\1\3\0\0", 8);
+	assert_string_equal(f.disk.identity, "");
+}
+
 static void the_state_of_a_port_group_is_found(void **state)
 {
 	static const uint8_t groups[] = { 0, 0, 0, 20, 0x81, 0, 0, 1, 0, 0, 0, 1,
@@ -162,9 +176,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, good)
 	const struct CMUnitTest tests[] = {
-		T(a_disk_is_described),		T(sizes_that_no_disk_has_are_refused),
-		T(other_devices_are_refused),	T(limits_do_not_overflow),
-		T(short_responses_say_nothing), T(the_state_of_a_port_group_is_found),
+		T(a_disk_is_described),
+		T(sizes_that_no_disk_has_are_refused),
+		T(other_devices_are_refused),
+		T(limits_do_not_overflow),
+		T(short_responses_say_nothing),
+		T(data_of_another_page_says_nothing),
+		T(the_state_of_a_port_group_is_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
