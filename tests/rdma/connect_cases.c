@@ -2,6 +2,7 @@
 // Connections: connect, accept, reject, private data, what is agreed, many of them.
 #include "bench.h"
 
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,8 +205,9 @@ static void a_listener_on_every_address_hears_what_comes_to_one(void **state)
 static struct {
 	struct worker *worker;
 	unsigned established, received, closed;
-	struct rnic *rnic;
-	struct rnic_qp_ops ops;
+	bool is_held; // after its accept, until sent
+	sem_t sent;
+	struct rnic_wr reply;
 } other;
 
 static unsigned other_get(const unsigned *n)
@@ -225,10 +227,15 @@ static void other_established(struct rnic_qp *qp, const uint8_t *words, uint32_t
 		other_add(&other.established);
 }
 
+static void other_replied(struct rnic_wr *wr, int res)
+{
+}
+
 static void other_received(struct rnic_qp *qp, struct rnic_rx *rx)
 {
 	rnic_rx_put(rx);
-	if (worker_self() == other.worker)
+	other.reply = (struct rnic_wr){ .opcode = RNIC_SEND, .done = other_replied };
+	if (rnic_post(qp, &other.reply) == 0 && worker_self() == other.worker)
 		other_add(&other.received);
 }
 
@@ -262,36 +269,68 @@ static void other_request(void *arg, struct rnic_request *q)
 
 	rnic_reserve(q->rnic, 8);
 	rnic_accept(q, &qp, &o, &ops, NULL, &e);
+	while (other.is_held && sem_wait(&other.sent) < 0)
+		;
 }
 
 static void other_gone(void *arg, struct rnic_request *q)
 {
 }
 
-static void a_connection_goes_to_the_worker_that_assign_names(void **state)
+// A connection to a listener whose connections are the other worker's, until it stands there.
+static struct end *other_connect(bool is_held, struct rnic_listener **ret)
 {
 	static const struct rnic_listener_ops ops = { .assign = other_assign,
 						      .request = other_request,
 						      .gone = other_gone };
 	struct worker_options o = { .name = "other", .cpu = -1 };
-	struct rnic_listener *l;
 	struct tcp_addr any = bench_addr;
 	struct err e;
 
 	memset(&other, 0, sizeof other);
+	other.is_held = is_held;
+	sem_init(&other.sent, 0, 0);
 	assert_int_equal(worker_new(&other.worker, &o, &e), 0);
 	assert_int_equal(worker_start(other.worker, &e), 0);
 	tcp_addr_set_port(&any, 0);
-	assert_int_equal(rnic_listen(bench_provider, &l, b->worker, &any, &ops, NULL, &e), 0);
-	struct end *client = bench_connect_to(rnic_listener_addr(l));
-	UNTIL(client->is_established && other_get(&other.established));
+	assert_int_equal(rnic_listen(bench_provider, ret, b->worker, &any, &ops, NULL, &e), 0);
+	struct end *client = bench_connect_to(rnic_listener_addr(*ret));
+	UNTIL(client->is_established && (is_held || other_get(&other.established)));
 	end_memory(client);
-	send_text(client, "hello");
-	UNTIL(other_get(&other.received));
+	return client;
+}
+
+static void other_end(struct end *client, struct rnic_listener *l)
+{
 	end_close(client, true);
 	UNTIL(client->is_closed && other_get(&other.closed));
 	rnic_listener_free(l);
 	worker_free(other.worker);
+	sem_destroy(&other.sent);
+}
+
+static void a_connection_goes_to_the_worker_that_assign_names(void **state)
+{
+	struct rnic_listener *l;
+	struct end *client = other_connect(false, &l);
+
+	send_text(client, "hello");
+	UNTIL(other_get(&other.received));
+	other_end(client, l);
+}
+
+// The worker finds the message and the event that the connection stands in the same round. A worker
+// of software iWARP accepts itself: it cannot be held.
+static void a_message_that_comes_before_its_connection_stands_is_answered(void **state)
+{
+	struct rnic_listener *l;
+	struct end *client = other_connect(strcmp(bench_provider->name, "iwarp") != 0, &l);
+	struct op *hello = send_text(client, "hello");
+
+	UNTIL(hello->done);
+	sem_post(&other.sent);
+	UNTIL(client->received);
+	other_end(client, l);
 }
 
 static void many_connections_stand_at_once(void **state)
@@ -347,6 +386,7 @@ const struct CMUnitTest connect_cases[] = {
 	CASE(a_freed_listener_leaves_its_connections),
 	CASE(a_listener_on_every_address_hears_what_comes_to_one),
 	CASE(a_connection_goes_to_the_worker_that_assign_names),
+	CASE(a_message_that_comes_before_its_connection_stands_is_answered),
 	CASE(many_connections_stand_at_once),
 	CASE(connections_come_and_go_without_a_trace),
 };

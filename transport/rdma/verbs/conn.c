@@ -262,19 +262,19 @@ static void established(struct verbs_conn *c, const struct verbs_cm_event *ev)
 	}
 }
 
-// On InfiniBand a message may arrive before the event that the connection is established.
+// A message may arrive before the event that the connection is established.
 void verbs_conn_arrived(struct verbs_conn *c, struct verbs_rx *rx)
 {
 	c->qp.bytes_in += rx->head.len;
 	c->qp.last_rx_ns = worker_now(c->vw->worker);
+	if (c->is_mute) {
+		c->is_mute = false;
+		verbs_flush(&c->qp);
+	}
 	if (c->state != VERBS_STANDS) {
 		list_push_back(&c->early, &rx->head.link);
 		rdma_notify(c->id, IBV_EVENT_COMM_EST);
 		return;
-	}
-	if (c->is_mute) {
-		c->is_mute = false;
-		verbs_flush(&c->qp);
 	}
 	c->qp.ops->received(&c->qp, &rx->head);
 }
