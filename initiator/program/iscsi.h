@@ -27,3 +27,6 @@ int iscsi_transport(const struct tool *t, bool is_iser, struct ini_config *ret, 
 // The subcommands.
 int iscsi_discover(struct tool *t);
 int iscsi_ping(struct tool *t);
+// Adds the portal of the first argument to the tree. TOOL_USAGE after printing the error.
+struct tree;
+int iscsi_tree(struct tool *t, struct tree *tree);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // farblock-initiator discover: the targets of a portal, in iscsiadm's format ("PORTAL:PORT,TPGT
-// IQN"), or as JSON.
+// IQN"), or as JSON; with their logical units as a tree.
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
 
 #include "initiator/iscsi/sync.h"
 #include "initiator/program/iscsi.h"
+#include "initiator/tool/tree.h"
 
 struct list_state {
 	const struct iscsi_address *asked;
@@ -61,4 +62,71 @@ int iscsi_discover(struct tool *t)
 		printf("%s\n", json_object_to_json_string_ext(l.json, JSON_C_TO_STRING_PRETTY));
 	json_object_put(l.json);
 	return r ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+}
+
+// --- as a tree ---
+
+struct tree_state {
+	struct tree *tree;
+	const struct iscsi_address *asked;
+	const char *scheme;
+	const struct ini_config *config;
+	int res;
+};
+
+static void found_leaf(void *arg, const struct sendtargets_record *r)
+{
+	struct tree_state *s = arg;
+	struct iscsi_address a = r->has_address ? r->address : *s->asked;
+	char portal[ISCSI_HOST_MAX + 24], url[ISCSI_HOST_MAX + 24 + 16 + ISCSI_NAME_MAX];
+	int tag = r->has_address && a.has_tpgt ? a.tpgt : -1;
+	a.has_tpgt = false;
+	if (iscsi_address_format(&a, portal, sizeof portal))
+		return;
+	snprintf(url, sizeof url, "%s%s/%s", s->scheme, portal, r->target_name);
+	if (tree_found(s->tree, r->target_name, tag, portal, url) < 0)
+		s->res = -ENOMEM;
+}
+
+static int leaf_path(void *arg, const char *url, struct tool_path *ret, struct err *e)
+{
+	const struct tree_state *s = arg;
+	struct ini_config c = *s->config;
+	struct ini_url u;
+	int r = ini_url_parse(url, &u, e);
+	if (!r) {
+		memcpy(c.login.target_name, u.target, sizeof u.target);
+		r = iscsi_resolve(&c, &u.portal, e);
+	}
+	if (!r && tool_path_set(ret, ini_session_new, &c, sizeof c, e))
+		r = e->code;
+	chap_wipe(&c, sizeof c);
+	return r;
+}
+
+int iscsi_tree(struct tool *t, struct tree *tree)
+{
+	struct ini_url url;
+	struct ini_config c;
+	struct err e;
+	char text[ISCSI_HOST_MAX + 24], shown[ISCSI_HOST_MAX + 40];
+	if (parse_portal(t->o.args[0], &url, &e) < 0 || iscsi_config(t, &url, &c, &e) < 0)
+		return tool_fail(TOOL_USAGE, &e);
+	struct tree_state s = { .tree = tree, .asked = &url.portal, .config = &c };
+	s.scheme = c.provider_count ? "iser://" : "iscsi://";
+	url.portal.has_tpgt = false;
+	iscsi_address_format(&url.portal, text, sizeof text);
+	snprintf(shown, sizeof shown, "%s%s", s.scheme, text);
+	tree_begin(tree, shown);
+	int r = iscsi_resolve(&c, &url.portal, &e);
+	if (!r)
+		r = ini_sync_discover(&c, found_leaf, &s, &e);
+	if (!r && s.res)
+		r = err_set(&e, s.res, "discovery: out of memory");
+	if (r)
+		tree_failed(tree, &e);
+	else
+		tree_visit(tree, leaf_path, &s);
+	chap_wipe(&c, sizeof c);
+	return TOOL_OK;
 }

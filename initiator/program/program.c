@@ -13,6 +13,7 @@
 #include "initiator/program/attach.h"
 #include "initiator/program/iscsi.h"
 #include "initiator/program/srp.h"
+#include "initiator/tool/tree.h"
 
 // The protocol of a URL; add_target strings are SRP's.
 static const struct protocol {
@@ -22,15 +23,17 @@ static const struct protocol {
 	void (*opened)(struct tool *t); // unless it shows that itself; may be NULL
 	int (*ping)(struct tool *t);
 	int (*discover)(struct tool *t);
+	int (*tree)(struct tool *t, struct tree *tree);
 } protocols[] = {
-	{"iscsi://", iscsi_path, NULL,	iscsi_ping, iscsi_discover},
-	{ "iser://", iscsi_path, NULL,       iscsi_ping, iscsi_discover},
-	{ "srp://",  srp_path,   srp_opened, srp_ping,   srp_discover	 },
+	{"iscsi://", iscsi_path, NULL,	iscsi_ping, iscsi_discover, iscsi_tree},
+	{ "iser://", iscsi_path, NULL,       iscsi_ping, iscsi_discover, iscsi_tree},
+	{ "srp://",  srp_path,   srp_opened, srp_ping,   srp_discover,	  srp_tree  },
 };
+#define PROTOCOL_COUNT (sizeof protocols / sizeof *protocols)
 
 static const struct protocol *protocol_of(const char *url)
 {
-	const struct protocol *p = protocols, *end = p + sizeof protocols / sizeof *protocols;
+	const struct protocol *p = protocols, *end = p + PROTOCOL_COUNT;
 	if (srps_address_is_string(url))
 		return end - 1;
 	while (p < end && strncasecmp(url, p->scheme, strlen(p->scheme)))
@@ -56,44 +59,98 @@ static void program_opened(struct tool *t)
 		p->opened(t);
 }
 
+static int add_to_tree(const struct tool *t, const struct protocol *p, const char *portal,
+		       struct tree *tree)
+{
+	struct tool one = *t;
+	one.o.args[0] = portal;
+	// A session that is lost is a line of the tree.
+	if (one.o.replacement_timeout == TOOL_UNSET)
+		one.o.replacement_timeout = 0;
+	return p->tree(&one, tree);
+}
+
+// A host alone may have portals of all protocols, at their usual ports.
+static int add_host(const struct tool *t, const char *host, struct tree *tree)
+{
+	char url[512];
+	int status = TOOL_OK;
+	for (size_t i = 0; i < PROTOCOL_COUNT && !status && !tool_interrupted(); i++) {
+		snprintf(url, sizeof url, "%s%s", protocols[i].scheme, host);
+		status = add_to_tree(t, &protocols[i], url, tree);
+	}
+	return status;
+}
+
+static bool is_host_alone(const char *portal)
+{
+	const char *bracket = strrchr(portal, ']');
+	return !srps_address_is_string(portal) && !strstr(portal, "://") &&
+	       !strchr(bracket ? bracket : portal, ':') && strlen(portal) < 400;
+}
+
+static int discover_tree(struct tool *t)
+{
+	struct tree *tree;
+	struct err e;
+	int status = TOOL_OK;
+	if (tree_new(&tree, t, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
+	for (unsigned i = 0; i < t->o.arg_count && !status && !tool_interrupted(); i++) {
+		const char *portal = t->o.args[i];
+		status = is_host_alone(portal) ? add_host(t, portal, tree)
+					       : add_to_tree(t, protocol_of(portal), portal, tree);
+	}
+	int end = tree_end(tree);
+	return status ? status : end;
+}
+
 // Also a portal without a scheme: the first protocol's.
 static int discover(struct tool *t)
 {
-	return protocol_of(t->o.args[0])->discover(t);
+	struct err e;
+	if (t->o.is_tree)
+		return discover_tree(t);
+	if (t->o.arg_count == 1)
+		return protocol_of(t->o.args[0])->discover(t);
+	err_set(&e, -EINVAL, "discover: unexpected argument: %.64s (--tree takes several portals)",
+		t->o.args[1]);
+	return tool_fail(TOOL_USAGE, &e);
 }
 
 static const struct tool_verb verbs[] = {
-	{"discover",    TOOL_DISCOVER, 1, 1,  "PORTAL",
-	  "list the targets of a portal (host[:port]; iscsi://, iser:// or srp://host[:port])",			discover	   },
-	{ "ping",	  TOOL_PING,     1, 1,  "URL",
+	{"discover",    TOOL_DISCOVER, 1, TOOL_ARGS_MAX, "PORTAL...",
+	  "list the targets of a portal (host[:port]; iscsi://, iser:// or srp://host[:port]); "
+	  "with --tree their logical units too",										 discover	   },
+	{ "ping",	  TOOL_PING,     1, 1,		   "URL",
 	  "log in, show what was agreed on, time an exchange without data (a NOP-Out; TEST UNIT "
-	  "READY over SRP) and log out",									      ping	       },
-	{ "login-test", TOOL_PING,	   1, 1,	 "URL",		"same as ping",					ping	     },
-	{ "inquiry",    TOOL_INQUIRY,  1, 1,	 "URL",
-	  "show identity, VPD pages, capacity and limits of a logical unit",					     tool_inquiry },
-	{ "luns",	  TOOL_LUNS,     1, 1,  "URL",		  "list the logical units of a target",		tool_luns	  },
-	{ "read",	  TOOL_READ,     1, 1,  "URL",		  "copy a range of a logical unit to a file",	      tool_read	},
-	{ "write",	   TOOL_WRITE,    1, 1,  "URL",		    "copy a file to a logical unit",		     tool_write	},
-	{ "verify",	    TOOL_VERIFY,	 1, 2,  "URL [FILE]",
-	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",		       tool_verify  },
-	{ "checksum",   TOOL_CHECKSUM, 1, 1,  "URL",		  "print the SHA-256 of a range of a logical unit",
-	  tool_checksum													     },
-	{ "bench",	   TOOL_BENCH,    1, 1,  "URL",		    "measure IOPS, throughput and latency",	    tool_bench   },
-	{ "attach",	    TOOL_ATTACH,	 0, 16, "[URL... | ENTRY]",
-	  "make a logical unit, reached by one or several URLs, a local disk",					       attach_run	  },
-	{ "detach",	    TOOL_DETACH,	 0, 16, "[NAME | DEVICE]...", "end attachments",				 detach_run   },
-	{ "attached",   TOOL_ATTACHED, 0, 1,  "[NAME | DEVICE]",    "list attachments and their paths",
-	  attached_run													      },
-	{ "capacity",   TOOL_CAPACITY, 1, 1,  "URL",
-	  "show the size, block sizes, provisioning and protection of a disk",					       tool_capacity},
-	{ "unmap",	   TOOL_UNMAP,    1, 1,  "URL",
-	  "deallocate a range of a thin-provisioned disk, whose data is lost",					       tool_unmap	  },
-	{ "reserve",    TOOL_RESERVE,  2, 2,	 "URL ACTION",
+	  "READY over SRP) and log out",											 ping	       },
+	{ "login-test", TOOL_PING,	   1, 1,		 "URL",		"same as ping",					ping	     },
+	{ "inquiry",    TOOL_INQUIRY,  1, 1,		 "URL",
+	  "show identity, VPD pages, capacity and limits of a logical unit",							     tool_inquiry },
+	{ "luns",	  TOOL_LUNS,     1, 1,		   "URL",		  "list the logical units of a target",		tool_luns	  },
+	{ "read",	  TOOL_READ,     1, 1,		   "URL",		  "copy a range of a logical unit to a file",	      tool_read	},
+	{ "write",	   TOOL_WRITE,    1, 1,	     "URL",		    "copy a file to a logical unit",		     tool_write	},
+	{ "verify",	    TOOL_VERIFY,	 1, 2,	       "URL [FILE]",
+	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",				  tool_verify  },
+	{ "checksum",   TOOL_CHECKSUM, 1, 1,		   "URL",		  "print the SHA-256 of a range of a logical unit",
+	  tool_checksum															},
+	{ "bench",	   TOOL_BENCH,    1, 1,	     "URL",		    "measure IOPS, throughput and latency",	    tool_bench   },
+	{ "attach",	    TOOL_ATTACH,	 0, 16,		"[URL... | ENTRY]",
+	  "make a logical unit, reached by one or several URLs, a local disk",						       attach_run	  },
+	{ "detach",	    TOOL_DETACH,	 0, 16,		"[NAME | DEVICE]...", "end attachments",				 detach_run   },
+	{ "attached",   TOOL_ATTACHED, 0, 1,		   "[NAME | DEVICE]",    "list attachments and their paths",
+	  attached_run															 },
+	{ "capacity",   TOOL_CAPACITY, 1, 1,		   "URL",
+	  "show the size, block sizes, provisioning and protection of a disk",						       tool_capacity},
+	{ "unmap",	   TOOL_UNMAP,    1, 1,	     "URL",
+	  "deallocate a range of a thin-provisioned disk, whose data is lost",						       tool_unmap	  },
+	{ "reserve",    TOOL_RESERVE,  2, 2,		 "URL ACTION",
 	  "persistent reservations: report, register, register-ignore, reserve, release, clear, "
-	  "preempt, preempt-abort",										   tool_reserve },
-	{ "copy",	  TOOL_COPY,     2, 2,  "URL URL",
+	  "preempt, preempt-abort",											      tool_reserve },
+	{ "copy",	  TOOL_COPY,     2, 2,		   "URL URL",
 	  "copy a range of a logical unit to another one, by the target itself if it can (EXTENDED "
-	  "COPY), else through memory",									       tool_copy    },
+	  "COPY), else through memory",											  tool_copy    },
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 

@@ -22,3 +22,6 @@ int srp_resolve(struct srps_config *c, const struct srps_address *a, struct err 
 // The subcommands.
 int srp_discover(struct tool *t);
 int srp_ping(struct tool *t);
+// Adds the portal of the first argument to the tree. TOOL_USAGE after printing the error.
+struct tree;
+int srp_tree(struct tool *t, struct tree *tree);

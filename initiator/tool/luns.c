@@ -30,6 +30,7 @@ static int decode(const uint8_t *lun)
 	return v & 0x3fff;
 }
 
+// *ret_bytes: of the addresses behind the header.
 static int report(struct scsi_sync *y, uint8_t *list, uint32_t size, uint32_t *ret_bytes,
 		  struct err *e)
 {
@@ -46,6 +47,27 @@ static int report(struct scsi_sync *y, uint8_t *list, uint32_t size, uint32_t *r
 	uint32_t claimed = get_be32(list);
 	*ret_bytes = claimed < came - HEADER ? claimed : came - HEADER;
 	return 0;
+}
+
+int tool_report_luns(struct scsi_sync *y, uint16_t **ret, unsigned *ret_count, struct err *e)
+{
+	uint32_t size = HEADER + LUNS_MAX * 8, bytes = 0;
+	uint8_t *list = malloc(size);
+	uint16_t *luns = malloc(LUNS_MAX * sizeof *luns);
+	int r = list && luns ? report(y, list, size, &bytes, e)
+			     : err_set(e, -ENOMEM, "REPORT LUNS: out of memory");
+	*ret_count = 0;
+	for (uint32_t at = 0; at + 8 <= bytes && !r; at += 8) {
+		int lun = decode(list + HEADER + at);
+		if (lun >= 0)
+			luns[(*ret_count)++] = (uint16_t)lun;
+	}
+	free(list);
+	if (r)
+		free(luns);
+	else
+		*ret = luns;
+	return r;
 }
 
 static void text_field(char *ret, const uint8_t *from, size_t n)
@@ -102,15 +124,11 @@ static json_object *json_unit(const struct unit *u)
 	return o;
 }
 
-static void show_all(struct tool *t, const uint8_t *list, uint32_t bytes)
+static void show_all(struct tool *t, const uint16_t *luns, unsigned count)
 {
 	json_object *all = t->o.is_json ? json_object_new_array() : NULL;
-	for (uint32_t at = 0; at + 8 <= bytes; at += 8) {
-		struct unit u = { 0 };
-		int lun = decode(list + HEADER + at);
-		if (lun < 0)
-			continue;
-		u.lun = (uint16_t)lun;
+	for (unsigned i = 0; i < count && !tool_interrupted(); i++) {
+		struct unit u = { .lun = luns[i] };
 		examine(t->sync, &u);
 		if (all)
 			json_object_array_add(all, json_unit(&u));
@@ -125,17 +143,14 @@ static void show_all(struct tool *t, const uint8_t *list, uint32_t bytes)
 int tool_luns(struct tool *t)
 {
 	struct err e;
-	uint32_t size = HEADER + LUNS_MAX * 8, bytes = 0;
+	uint16_t *luns;
+	unsigned count;
 	int status = tool_open(t, false);
 	if (status)
 		return status;
-	uint8_t *list = malloc(size);
-	if (!list)
-		err_set(&e, -ENOMEM, "REPORT LUNS: out of memory");
-	if (!list || report(t->sync, list, size, &bytes, &e) < 0)
-		status = tool_fail(TOOL_FAILED, &e);
-	else
-		show_all(t, list, bytes);
-	free(list);
-	return status ? status : tool_interrupted();
+	if (tool_report_luns(t->sync, &luns, &count, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
+	show_all(t, luns, count);
+	free(luns);
+	return tool_interrupted();
 }

@@ -68,6 +68,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "set", "KEY=VALUE", "login key to offer, for example ImmediateData=No; may be repeated", AT(keys), on_key, .verbs = ~(unsigned)TOOL_HELD},
 	{0, "login-timeout", "SECONDS", "time limit for connecting and for logging in; default: 15", AT(login_timeout), on_number, .verbs = ~(unsigned)TOOL_HELD, .lo = 1, .hi = 3600},
 	{0, "replacement-timeout", "SECONDS", "how long to retry a lost session; default: 120", AT(replacement_timeout), on_number, .verbs = ~(unsigned)TOOL_HELD, .lo = 0, .hi = 86400},
+	{0, "tree", NULL, "also log in to each target and show its logical units; several portals may be given; one without a scheme and a port is asked by iscsi, iser and srp", AT(is_tree), .verbs = TOOL_DISCOVER},
 	{0, "count", "N", "number of NOP-Outs; default: 3", AT(count), on_number, .verbs = TOOL_PING, .lo = 1, .hi = 1000000},
 	{0, "offset", "BYTES", "first byte; default: 0", AT(offset), on_size, .verbs = TOOL_RANGE | TOOL_UNMAP | TOOL_COPY},
 	{0, "length", "BYTES", "number of bytes; default: to the end", AT(length), on_size, .verbs = TOOL_RANGE | TOOL_UNMAP | TOOL_COPY},
@@ -106,7 +107,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "all", NULL, "all attachments", AT(is_all), .verbs = TOOL_DETACH},
 	{0, "force", NULL, "detach even if the device is used", AT(is_forced), .verbs = TOOL_DETACH},
 	{0, "entry-dir", "DIRECTORY", "where entries are; default: /etc/farblock/attach.d", AT(entry_dir), .verbs = TOOL_ATTACH},
-	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock/attach", AT(run_dir), .verbs = TOOL_ATTACH | TOOL_HELD | TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
+	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock/attach", AT(run_dir), .verbs = TOOL_DISCOVER | TOOL_ATTACH | TOOL_HELD | TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
 	{0},
 };
 // clang-format on

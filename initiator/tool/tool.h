@@ -38,6 +38,7 @@ enum { TOOL_ARGS_MAX = 16, TOOL_KEYS_MAX = 32 };
 struct tool_options {
 	const char *args[TOOL_ARGS_MAX];
 	unsigned arg_count;
+	bool is_tree; // of discover
 	bool is_help, is_json, is_check_only, is_forced, allows_replaced, shows_progress;
 	const char *initiator_name;
 	const char *chap_user, *chap_secret_file, *chap_algs;
@@ -109,7 +110,7 @@ int tool_fail(int status, const struct err *e);
 // Options are for URLs of several protocols, each of which takes its own.
 static inline bool tool_is_mixed(const struct tool *t)
 {
-	return t->verb && t->verb->bit == TOOL_COPY;
+	return t->verb && (t->verb->bit == TOOL_COPY || t->o.is_tree);
 }
 
 // options.c. -EINVAL with a text.
@@ -224,6 +225,10 @@ int tool_flush(struct tool_disk *d, struct err *e);
 // The range of --offset and --length, within the device; -EINVAL: beyond the end.
 int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_offset,
 	       uint64_t *ret_length, struct err *e);
+
+// luns.c: the addresses that REPORT LUNS gives, at most 16384; those of other than peripheral or
+// flat addressing are left out. free() them. Errors with a text.
+int tool_report_luns(struct scsi_sync *y, uint16_t **ret, unsigned *ret_count, struct err *e);
 
 // inquiry.c: the name of a peripheral device type; formatted in buf if it has none.
 #define TOOL_TYPE_TEXT 16
