@@ -45,6 +45,9 @@ static const struct row {
 	[SCSI_REPORT_OPCODES]       = {0xa3, 0x0c, IN, 0, 0, 6, 4, 0, 0x80, "REPORT SUPPORTED OPERATION CODES"},
 	[SCSI_REPORT_PORT_GROUPS]   = {0xa3, 0x0a, IN, 0, 0, 6, 4, 0xe0, 0, "REPORT TARGET PORT GROUPS"},
 	[SCSI_EXTENDED_COPY]        = {0x83, 0xff, OUT, 0, 0, 10, 4, 0, 0, "EXTENDED COPY"},
+	[SCSI_POPULATE_TOKEN]       = {0x83, 0x10, OUT, 6, 4, 10, 4, 0, 0, "POPULATE TOKEN"},
+	[SCSI_WRITE_USING_TOKEN]    = {0x83, 0x11, OUT, 6, 4, 10, 4, 0, 0, "WRITE USING TOKEN"},
+	[SCSI_RECEIVE_TOKEN_INFO]   = {0x84, 0x07, IN, 2, 4, 10, 4, 0, 0, "RECEIVE ROD TOKEN INFORMATION"},
 	// clang-format on
 };
 

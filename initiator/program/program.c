@@ -149,8 +149,9 @@ static const struct tool_verb verbs[] = {
 	  "persistent reservations: report, register, register-ignore, reserve, release, clear, "
 	  "preempt, preempt-abort",											      tool_reserve },
 	{ "copy",	  TOOL_COPY,     2, 2,		   "URL URL",
-	  "copy a range of a logical unit to another one, by the target itself if it can (EXTENDED "
-	  "COPY), else through memory",											  tool_copy    },
+	  "copy a range of a logical unit to another one, by the targets themselves if they can "
+	  "(ODX, "
+	  "EXTENDED COPY), else through memory",										 tool_copy    },
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 

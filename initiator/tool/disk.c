@@ -272,7 +272,7 @@ static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e
 	if (r < 0)
 		return (int)r;
 	m->done += s->used;
-	tool_progress(m->done);
+	tool_progress(m->io->done + m->done);
 	return 0;
 }
 

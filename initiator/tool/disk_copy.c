@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator copy: a range of one logical unit to another, by the target itself if both are
-// its own and it takes EXTENDED COPY, else through memory. The program's thread. Logical units of
+// farblock-initiator copy: a range of one logical unit to another, by the targets themselves with a
+// token (ODX) if both take those, by EXTENDED COPY if both units are of one target, else through
+// memory. What one way refuses the next one continues. The program's thread. Logical units of
 // one target share a session: a second one of the same initiator port would end the first.
 #include <errno.h>
 #include <string.h>
 
 #include "core/worker.h"
+#include "initiator/tool/odx.h"
 #include "initiator/tool/offload.h"
 #include "initiator/tool/reader.h"
 
@@ -14,10 +16,12 @@ struct pair {
 	struct tool to; // its session is t's if is_shared
 	bool is_shared;
 	struct tool_disk from_disk, to_disk;
-	uint64_t offset, seek, length;
+	uint64_t offset, seek, length, done;
 	const char *way;
 	struct reader *reader;
 };
+
+typedef int64_t step_fn(void *arg, uint64_t from, uint64_t to, uint64_t bytes, struct err *e);
 
 // --- both ends ---
 
@@ -137,24 +141,79 @@ static int check_overlap(const struct pair *p, bool is_same, struct err *e)
 
 // --- the ways ---
 
-// The bytes that the target copied; what is missing is for the other way. -1: failed.
-static int64_t offloaded(struct pair *p, struct offload *o, struct err *e)
+#define WAY_ODX		  "odx"
+#define WAY_EXTENDED_COPY "extended-copy"
+#define WAY_MEMORY	  "memory"
+
+static bool allows(const struct pair *p, const char *way)
 {
-	uint64_t done = 0;
-	while (done < p->length) {
+	return !p->t->o.way || !strcmp(p->t->o.way, way);
+}
+
+static int check_way(const char *way, struct err *e)
+{
+	static const char *const ways[] = { WAY_ODX, WAY_EXTENDED_COPY, WAY_MEMORY };
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+		if (!way || !strcmp(way, ways[i]))
+			return 0;
+	return err_set(e, -EINVAL,
+		       "--way '%.40s': must be " WAY_ODX ", " WAY_EXTENDED_COPY " or " WAY_MEMORY,
+		       way);
+}
+
+static int no_way(const struct pair *p, struct err *e)
+{
+	return err_set(
+		e, -EOPNOTSUPP,
+		"--way %s: not possible between these disks (without it another way is taken)",
+		p->t->o.way);
+}
+
+// Adds to p->done until all is copied (1), or the way is refused (0), or fails.
+static int by_steps(struct pair *p, const char *way, step_fn *step, void *arg, struct err *e)
+{
+	uint64_t before = p->done;
+	while (p->done < p->length) {
 		if (tool_interrupted())
 			return err_set(e, -ECANCELED, "interrupted");
-		int64_t n = offload_step(o, p->offset + done, p->seek + done, p->length - done, e);
-		if (n == -EOPNOTSUPP && !done) {
-			tool_say("the target does not copy by itself: %s", e->text);
+		int64_t n =
+			step(arg, p->offset + p->done, p->seek + p->done, p->length - p->done, e);
+		if (n == -EOPNOTSUPP) {
+			tool_say("copying %s %s: %s", way,
+				 p->done > before ? "has ended" : "is refused", e->text);
 			return 0;
 		}
 		if (n < 0)
-			return n;
-		done += (uint64_t)n;
-		tool_progress(done);
+			return (int)n;
+		p->way = way;
+		p->done += (uint64_t)n;
+		tool_progress(p->done);
 	}
-	return (int64_t)done;
+	return 1;
+}
+
+static int64_t odx_one(void *arg, uint64_t from, uint64_t to, uint64_t bytes, struct err *e)
+{
+	return odx_step(arg, from, to, bytes, e);
+}
+
+static int64_t offload_one(void *arg, uint64_t from, uint64_t to, uint64_t bytes, struct err *e)
+{
+	return offload_step(arg, from, to, bytes, e);
+}
+
+static int by_targets(struct pair *p, const struct offload_id *from, const struct offload_id *to,
+		      struct err *e)
+{
+	struct odx x;
+	struct offload o;
+	int r = p->length ? 0 : 1;
+	if (!r && allows(p, WAY_ODX) && odx_init(&x, &p->from_disk, &p->to_disk))
+		r = by_steps(p, "by token (ODX)", odx_one, &x, e);
+	if (!r && allows(p, WAY_EXTENDED_COPY) && p->is_shared &&
+	    offload_init(&o, &p->from_disk, from, &p->to_disk, to))
+		r = by_steps(p, "by EXTENDED COPY", offload_one, &o, e);
+	return r;
 }
 
 static int64_t give(void *arg, uint64_t offset, uint8_t *buf, uint32_t len, struct err *e)
@@ -167,16 +226,16 @@ static int64_t through_memory(struct pair *p, struct err *e)
 	struct tool_disk *a = &p->from_disk, *b = &p->to_disk;
 	uint32_t unit = a->block_size > b->block_size ? a->block_size : b->block_size;
 	uint32_t chunk = (a->chunk < b->chunk ? a->chunk : b->chunk) / unit * unit;
-	struct tool_io io = {
-		.is_write = true, .offset = p->seek, .bytes = p->length, .give = give, .arg = p
-	};
+	struct tool_io io = { .is_write = true, .give = give, .arg = p, .done = p->done };
+	io.offset = p->seek + p->done;
+	io.bytes = p->length - p->done;
 	if (!chunk)
 		return err_set(e, -EINVAL,
 			       "the largest command of one disk is less than a block "
 			       "of the other");
 	b->chunk = chunk;
 	p->way = "through memory";
-	int64_t r = reader_new(&p->reader, a, p->offset, p->length, chunk, e);
+	int64_t r = reader_new(&p->reader, a, p->offset + p->done, io.bytes, chunk, e);
 	if (!r)
 		r = tool_io_run(b, &io, e);
 	reader_free(p->reader);
@@ -186,14 +245,11 @@ static int64_t through_memory(struct pair *p, struct err *e)
 static int64_t transfer(struct pair *p, const struct offload_id *from, const struct offload_id *to,
 			struct err *e)
 {
-	struct offload o;
-	int64_t n = 0;
-	p->way = "by EXTENDED COPY";
+	p->way = "nothing to copy";
 	tool_progress_begin(p->t, "copy", p->length);
-	if (p->is_shared && offload_init(&o, &p->from_disk, from, &p->to_disk, to))
-		n = offloaded(p, &o, e);
-	if (!n && p->length)
-		n = through_memory(p, e);
+	int64_t n = by_targets(p, from, to, e);
+	if (!n)
+		n = allows(p, WAY_MEMORY) ? through_memory(p, e) : no_way(p, e);
 	tool_progress_end();
 	return n;
 }
@@ -236,6 +292,9 @@ static int copy(struct pair *p)
 int tool_copy(struct tool *t)
 {
 	struct pair p = { .t = t };
+	struct err e;
+	if (check_way(t->o.way, &e) < 0)
+		return tool_fail(TOOL_USAGE, &e);
 	int status = copy(&p);
 	close_both(&p);
 	return status;

@@ -73,6 +73,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "offset", "BYTES", "first byte; default: 0", AT(offset), on_size, .verbs = TOOL_RANGE | TOOL_UNMAP | TOOL_COPY},
 	{0, "length", "BYTES", "number of bytes; default: to the end", AT(length), on_size, .verbs = TOOL_RANGE | TOOL_UNMAP | TOOL_COPY},
 	{0, "seek", "BYTES", "first byte at the destination; default: 0", AT(seek), on_size, .verbs = TOOL_COPY},
+	{0, "way", "WAY", "odx, extended-copy or memory; default: the first of these that both ends allow", AT(way), .verbs = TOOL_COPY},
 	{'o', "output", "FILE", "required; - for standard output", AT(output), .verbs = TOOL_READ},
 	{'i', "input", "FILE", "required; - for standard input", AT(input), .verbs = TOOL_WRITE},
 	{0, "pattern", "SEED", "overwrite the range with a pattern made from the seed, then read it back", AT(pattern), on_number, .verbs = TOOL_VERIFY, .lo = 0, .hi = UINT64_MAX - 1},

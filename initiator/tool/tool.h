@@ -50,6 +50,7 @@ struct tool_options {
 	uint64_t login_timeout, replacement_timeout, channels;
 	uint64_t offset, length, seek;
 	const char *output, *input, *op, *svg, *transport, *provider;
+	const char *way; // of copy
 	uint64_t pattern;
 	uint64_t block_size, depth, seconds, count;
 	uint64_t mix, sessions, rate;
@@ -211,6 +212,7 @@ typedef int64_t tool_take(void *arg, uint64_t offset, const uint8_t *buf, uint32
 struct tool_io {
 	bool is_write;
 	uint64_t offset, bytes; // bytes: writing: upper limit
+	uint64_t done;		// before this: counts in the progress
 	tool_take *take;
 	int64_t (*give)(void *arg, uint64_t offset, uint8_t *buf, uint32_t len, struct err *e);
 	void *arg;

@@ -16,6 +16,7 @@ from farblock import (SRP_INITIATOR, Config, Farblockd, Scratch, check,  # noqa:
 
 MIB = 1 << 20
 SIZE = 24 * MIB
+ODX = "by token (ODX)"
 SRP = ("--initiator-port", f"{SRP_INITIATOR[3:19]}:{SRP_INITIATOR[19:]}")
 
 
@@ -41,7 +42,27 @@ def copied(rig, a, b, way, *words, offset=0, length=SIZE, seek=0):
 
 
 def the_target_copies_its_own(rig):
-    copied(rig, rig.a.url(0), rig.a.url(1), "by EXTENDED COPY")
+    copied(rig, rig.a.url(0), rig.a.url(1), ODX)
+    tool("verify", rig.a.url(1), "--pattern", "5", "--force")
+    copied(rig, rig.a.url(0), rig.a.url(1), "by EXTENDED COPY", "--way", "extended-copy")
+    tool("verify", rig.a.url(1), "--pattern", "5", "--force")
+    copied(rig, rig.a.url(0), rig.a.url(1), "through memory", "--way", "memory")
+
+
+def a_token_crosses_targets_where_its_source_is_a_lun_of_both(rig):
+    """Also from iSCSI to SRP."""
+    tool("verify", rig.b.url(0), "--pattern", "5", "--force")
+    copied(rig, rig.a.url(0), rig.b.url(0), ODX)
+    copied(rig, rig.a.url(0), rig.srp.url(0), ODX, *SRP)
+
+
+def a_refused_token_is_told_and_memory_continues(rig):
+    tool("verify", rig.b.url(0), "--pattern", "5", "--force")
+    command = [program("farblock-initiator"), "copy", rig.a.url(1), rig.b.url(0), "--force"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    check("copying by token (ODX) is refused: WRITE USING TOKEN: " in done.stderr and
+          "through memory" in done.stdout, f"{done.stdout}{done.stderr}")
+    check(content(rig.b.url(0)) == content(rig.a.url(1)), "other bytes than the source's")
 
 
 def only_a_range_is_copied(rig):
@@ -49,8 +70,11 @@ def only_a_range_is_copied(rig):
     where = {"offset": MIB, "length": 17 * MIB + 512, "seek": 512}
     for to in (rig.a.url(1), rig.b.url(0)):
         tool("verify", to, "--pattern", "5", "--force")
-    copied(rig, rig.a.url(0), rig.a.url(1), "by EXTENDED COPY", *words, **where)
-    copied(rig, rig.a.url(0), rig.b.url(0), "through memory", *words, **where)
+    copied(rig, rig.a.url(0), rig.a.url(1), "by EXTENDED COPY", "--way", "extended-copy", *words,
+           **where)
+    copied(rig, rig.a.url(0), rig.b.url(0), ODX, *words, **where)
+    tool("verify", rig.b.url(0), "--pattern", "5", "--force")
+    copied(rig, rig.a.url(0), rig.b.url(0), "through memory", "--way", "memory", *words, **where)
 
 
 def other_block_sizes_go_through_memory(rig):
@@ -58,8 +82,10 @@ def other_block_sizes_go_through_memory(rig):
 
 
 def from_iscsi_to_srp(rig):
-    copied(rig, rig.a.url(0), rig.srp.url(0), "through memory", *SRP)
-    copied(rig, rig.srp.url(0), rig.b.url(0), "through memory", *SRP)
+    memory = ("--way", "memory", *SRP)
+    tool("verify", rig.srp.url(0), "--pattern", "5", "--force", *SRP)
+    copied(rig, rig.a.url(0), rig.srp.url(0), "through memory", *memory)
+    copied(rig, rig.srp.url(0), rig.b.url(0), "through memory", *memory)
 
 
 def refusals_are_in_words(rig):
@@ -67,6 +93,9 @@ def refusals_are_in_words(rig):
             ((rig.a.url(0), rig.a.url(0)), 2, "are the same disk"),
             ((rig.a.url(0), rig.a.url(0), "--length", "2m", "--seek", "1m"), 2, "overlap"),
             ((rig.a.url(0), rig.b.url(0), "--seek", "512"), 2, "too small"),
+            ((rig.a.url(0), rig.b.url(0), "--way", "xcopy"), 2, "must be odx, extended-copy or"),
+            ((rig.a.url(0), rig.a.url(2), "--way", "odx"), 1, "--way odx: not possible between"),
+            ((rig.a.url(0), rig.b.url(0), "--way", "extended-copy"), 1, "not possible between"),
             ((rig.a.url(0), rig.a.url(2), "--offset", "512"), 2, "block size (4096)")):
         told = tool("copy", *words, status=status)
         check(what in told, f"{words}: no '{what}' in {told}")
@@ -81,7 +110,7 @@ def a_filesystem_is_kept(rig):
 
 
 def the_same_disk_takes_two_ranges(rig):
-    copied(rig, rig.a.url(0), rig.a.url(0), "by EXTENDED COPY", "--length", "4m", "--seek", "8m",
+    copied(rig, rig.a.url(0), rig.a.url(0), ODX, "--length", "4m", "--seek", "8m",
            length=4 * MIB, seek=8 * MIB)
 
 
@@ -107,8 +136,8 @@ class Rig:
         wide = config.ramdisk("wide", SIZE, {"block_size": 4096})
         self.large = config.ramdisk("large1", 64 << 30)
         self.a = config.target([disks[0], disks[1], wide, config.ramdisk("large0", 64 << 30)])
-        self.b = config.target([disks[2], self.large])
-        self.srp = config.srp_target([disks[3]])
+        self.b = config.target([disks[2], self.large, disks[0]])
+        self.srp = config.srp_target([disks[3], disks[0]])
         self.data = random.Random(7).randbytes(SIZE)
         self.source = scratch.file("source", content=self.data)
         self.image = scratch.file("fs.img", size=8 * MIB)
@@ -121,6 +150,8 @@ def test():
             tool("write", rig.a.url(0), "-i", rig.source)
             # First: the daemon's log has no more than some lines of a kind in a time.
             for case in (an_interrupt_says_how_far_it_came, the_target_copies_its_own,
+                         a_token_crosses_targets_where_its_source_is_a_lun_of_both,
+                         a_refused_token_is_told_and_memory_continues,
                          only_a_range_is_copied, other_block_sizes_go_through_memory,
                          from_iscsi_to_srp, refusals_are_in_words, a_filesystem_is_kept,
                          the_same_disk_takes_two_ranges):
