@@ -9,11 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/worker.h"
 #include "initiator/token.h"
 
 #define STEP_MOST	    (64u << 20) // bytes: progress and Ctrl-C stay alive
 #define DELAY_LEAST_MS	    10
 #define DELAY_MOST_MS	    1000
+#define STALL_NS	    60000000000ull // without progress: given up
 #define KEY_ILLEGAL_REQUEST 5
 #define KEY_COPY_ABORTED    10
 
@@ -98,6 +100,7 @@ static int result(struct odx *o, struct tool_disk *d, uint8_t action, struct tok
 {
 	static uint8_t data[INFO_MAX];
 	const char *name = action == ACTION_POPULATE ? "POPULATE TOKEN" : "WRITE USING TOKEN";
+	uint64_t blocks = 0, grew_ns = clock_ns();
 	uint32_t n;
 	for (;;) {
 		memset(data, 0, sizeof data);
@@ -113,6 +116,11 @@ static int result(struct odx *o, struct tool_disk *d, uint8_t action, struct tok
 			break;
 		if (tool_interrupted())
 			return err_set(e, -ECANCELED, "interrupted");
+		if (ret->blocks != blocks)
+			grew_ns = clock_ns();
+		else if (clock_ns() - grew_ns > STALL_NS)
+			return err_set(e, -ETIMEDOUT, "%s: no progress for 60 s", name);
+		blocks = ret->blocks;
 		pause_for(ret->delay_ms);
 	}
 	return ret->is_done ? 0 : failed(ret, name, e);

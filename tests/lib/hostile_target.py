@@ -207,6 +207,11 @@ def arguments(verb, target, source):
     where = f"iscsi://127.0.0.1:{target.port}"
     if verb == "discover":
         return [verb, where]
+    if verb == "tree":
+        return ["discover", "--tree", where]
+    if verb == "copy":
+        unit = f"{where}/{NAME}/0"
+        return [verb, unit, unit, "--length", "64k", "--seek", "128k", "--force", *RETRIES]
     more = {"read": ["--length", "4096", "--output", "/dev/null"],
             "write": ["--force", "--input", source]}.get(verb, [])
     return [verb, f"{where}/{NAME}" + ("" if verb == "luns" else "/0"), *more, *RETRIES]
