@@ -172,7 +172,7 @@ static int conclude(const struct tool *t, const struct holder_config *c, pid_t p
 
 int attach_in_background(struct tool *t, const struct holder_config *c)
 {
-	static char text[HOLDER_ANSWER_MAX];
+	static char text[HOLDER_ANSWER_MAX], what[HOLDER_NAME_MAX + 8];
 	int fds[2];
 	sigset_t old;
 	struct err e;
@@ -193,7 +193,11 @@ int attach_in_background(struct tool *t, const struct holder_config *c)
 		close(fds[0]);
 		return tool_fail(TOOL_FAILED, &e);
 	}
+	snprintf(what, sizeof what, "attach %s", c->name);
+	tool_progress_begin_time(t, what, 0);
+	tool_progress_note("waiting (Ctrl-C ends it)");
 	bool is_told = hear(fds[0], text, sizeof text, &old);
+	tool_progress_end();
 	close(fds[0]);
 	return is_told ? conclude(t, c, pid, text) : undo(c, pid);
 }

@@ -198,8 +198,7 @@ static void add_seconds(struct bench *b, bool is_shown)
 {
 	while (b->second_count < b->sessions[0].load.seconds_max &&
 	       add_second(b, b->second_count)) {
-		if (is_shown)
-			bench_print_second(b, &b->seconds[b->second_count], b->second_count + 1);
+		bench_show_second(b, &b->seconds[b->second_count], b->second_count + 1, is_shown);
 		b->second_count++;
 	}
 }
@@ -218,6 +217,7 @@ static void wait_all(struct bench *b, bool is_shown)
 		while (!load_wait(&b->sessions[i].load, clock_ns() + 250000000u)) {
 			cancel_all(b);
 			add_seconds(b, is_shown);
+			tool_progress(clock_ns() - b->begin_ns);
 		}
 	add_seconds(b, is_shown);
 }
@@ -241,11 +241,15 @@ static void add_results(struct bench *b)
 static void run(struct tool *t, struct bench *b)
 {
 	unsigned before = reconnects(b);
-	bool is_shown = t->o.shows_progress || isatty(STDERR_FILENO);
+	// A terminal has a bar instead of lines.
+	bool is_shown = t->o.shows_progress && !isatty(STDERR_FILENO);
 	uint64_t cpu = cpu_ns();
+	b->begin_ns = clock_ns();
+	tool_progress_begin_time(t, "bench", b->sessions[0].load.time_ns);
 	for (unsigned i = 0; i < b->session_count; i++)
 		load_start(&b->sessions[i].load);
 	wait_all(b, is_shown);
+	tool_progress_end();
 	b->cpu_ns = cpu_ns() - cpu;
 	add_results(b);
 	// With several sessions the bursts of one say nothing.

@@ -36,6 +36,7 @@ struct bench {
 	struct bench_session *sessions;
 	struct scsi_sync *more[BENCH_SESSIONS_MAX - 1];
 	struct tool_memory *memory;
+	uint64_t begin_ns;
 
 	// The result.
 	struct limit_figures limit;
@@ -49,7 +50,8 @@ struct bench {
 
 // bench_report.c: the result as text or, with --json, as an object.
 void bench_print(const struct tool *t, const struct bench *b);
-// A line of the second that has just ended.
-void bench_print_second(const struct bench *b, const struct load_second *s, unsigned at);
+// Shows the second that has just ended beside the progress, and as a line of its own.
+void bench_show_second(const struct bench *b, const struct load_second *s, unsigned at,
+		       bool is_line);
 // --svg: writes the picture. -EIO, ... with a text.
 int bench_draw(const struct tool *t, const struct bench *b, struct err *e);

@@ -48,11 +48,14 @@ static void all_of(const struct bench *b, struct histogram *ret)
 
 // --- live ---
 
-void bench_print_second(const struct bench *b, const struct load_second *s, unsigned at)
+void bench_show_second(const struct bench *b, const struct load_second *s, unsigned at,
+		       bool is_line)
 {
 	double iops = (double)(s->reads + s->writes);
-	tool_say("%4u s  %8.0f IOPS  %8.1f MB/s  p99 %.1f us", at, iops, mb_per_s(b, iops),
-		 s->p99_us);
+	tool_progress_note("%.0f IOPS  %.1f MB/s  p99 %.1f us", iops, mb_per_s(b, iops), s->p99_us);
+	if (is_line)
+		tool_say("%4u s  %8.0f IOPS  %8.1f MB/s  p99 %.1f us", at, iops, mb_per_s(b, iops),
+			 s->p99_us);
 }
 
 // --- text ---

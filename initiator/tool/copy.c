@@ -61,7 +61,7 @@ static int read_range(struct tool *t, struct tool_disk *d, struct copy *c)
 		return tool_fail(TOOL_USAGE, &e);
 	c->last = c->first + length;
 	c->begin_ns = clock_ns();
-	tool_progress_begin(t, "read", length);
+	tool_progress_begin(t, "read", length, d->block_size);
 	int r = tool_read_blocks(d, c->first, c->last, to_file, c, &e);
 	tool_progress_end();
 	if (r < 0)
@@ -163,11 +163,11 @@ static int write_range(struct tool *t, struct tool_disk *d, struct copy *c)
 	io.offset = c->first;
 	io.bytes = length;
 	c->begin_ns = clock_ns();
-	tool_progress_begin(t, "write", total_of(c, is_cut, length));
+	tool_progress_begin(t, "write", total_of(c, is_cut, length), d->block_size);
 	int64_t n = tool_io_run(d, &io, &e);
-	tool_progress_end();
 	if (n >= 0 && tool_flush(d, &e) < 0)
 		n = -1;
+	tool_progress_end();
 	if (n >= 0 && (uint64_t)n == length && check_all_read(c, is_cut, &e) < 0)
 		n = -1;
 	if (n < 0)

@@ -246,10 +246,12 @@ static int64_t transfer(struct pair *p, const struct offload_id *from, const str
 			struct err *e)
 {
 	p->way = "nothing to copy";
-	tool_progress_begin(p->t, "copy", p->length);
+	tool_progress_begin(p->t, "copy", p->length, p->to_disk.block_size);
 	int64_t n = by_targets(p, from, to, e);
 	if (!n)
 		n = allows(p, WAY_MEMORY) ? through_memory(p, e) : no_way(p, e);
+	if (n >= 0 && tool_flush(&p->to_disk, e) < 0)
+		n = -1;
 	tool_progress_end();
 	return n;
 }
@@ -283,7 +285,7 @@ static int copy(struct pair *p)
 	if (status)
 		return status;
 	uint64_t begin = clock_ns();
-	if (transfer(p, &from, &to, &e) < 0 || tool_flush(&p->to_disk, &e) < 0)
+	if (transfer(p, &from, &to, &e) < 0)
 		return tool_fail(TOOL_FAILED, &e);
 	report(p, clock_ns() - begin);
 	return TOOL_OK;

@@ -127,10 +127,15 @@ void tool_interrupt_set(struct scsi_sync *y);  // NULL: none
 void tool_interrupt_also(struct scsi_sync *y); // a second session; NULL: none
 int tool_interrupted(void);		       // the exit status, 128 and the signal; 0: no
 
-// progress.c: a transfer of total bytes (0: unknown), its name and progress. The program's
-// thread.
-void tool_progress_begin(const struct tool *t, const char *what, uint64_t total);
+// progress.c: a transfer of total bytes (0: unknown), its name and progress; what is used until the
+// end. The program's thread. After a signal the end tells how many bytes and blocks were done.
+void tool_progress_begin(const struct tool *t, const char *what, uint64_t total,
+			 uint32_t block_size);
+// The same of a time in nanoseconds; 0: without end.
+void tool_progress_begin_time(const struct tool *t, const char *what, uint64_t total_ns);
 void tool_progress(uint64_t done);
+// What is shown in place of the rate.
+void tool_progress_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void tool_progress_end(void); // also reports an interruption
 // One line on standard error, "farblock-initiator: ...". Any thread.
 void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -140,7 +140,7 @@ int tool_unmap(struct tool *t)
 		return status;
 	limits(&u);
 	uint64_t bytes = (u.end - u.at) * d.block_size;
-	tool_progress_begin(t, "unmap", bytes);
+	tool_progress_begin(t, "unmap", bytes, d.block_size);
 	int r = all(&u, &e);
 	tool_progress_end();
 	if (r)

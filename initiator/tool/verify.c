@@ -114,7 +114,7 @@ static int verified(const struct tool *t, const struct check *c)
 static int compared(struct tool *t, struct tool_disk *d, struct check *c, tool_take *take)
 {
 	struct err e;
-	tool_progress_begin(t, "verify", c->last - c->first);
+	tool_progress_begin(t, "verify", c->last - c->first, d->block_size);
 	int r = tool_read_blocks(d, c->first, c->last, take, c, &e);
 	tool_progress_end();
 	return r < 0 ? tool_fail(TOOL_FAILED, &e) : verified(t, c);
@@ -137,10 +137,12 @@ static int with_pattern(struct tool *t, struct tool_disk *d, struct check *c)
 	io.offset = c->first;
 	io.bytes = c->last - c->first;
 	if (!t->o.is_check_only) {
-		tool_progress_begin(t, "write", io.bytes);
+		tool_progress_begin(t, "write", io.bytes, d->block_size);
 		int64_t n = tool_io_run(d, &io, &e);
+		if (n >= 0 && tool_flush(d, &e) < 0)
+			n = -1;
 		tool_progress_end();
-		if (n < 0 || tool_flush(d, &e) < 0)
+		if (n < 0)
 			return tool_fail(TOOL_FAILED, &e);
 	}
 	return compared(t, d, c, check_pattern);
@@ -249,7 +251,7 @@ int tool_checksum(struct tool *t)
 		err_set(&e, -EIO, "SHA-256: not available in libcrypto");
 		status = tool_fail(TOOL_FAILED, &e);
 	} else {
-		tool_progress_begin(t, "checksum", c.last - c.first);
+		tool_progress_begin(t, "checksum", c.last - c.first, d.block_size);
 		int r = tool_read_blocks(&d, c.first, c.last, take_digest, &c, &e);
 		tool_progress_end();
 		status = r < 0 ? tool_fail(TOOL_FAILED, &e) : print_digest(t, &c);
