@@ -81,13 +81,16 @@ static void head(FILE *f, const char *title)
 		"height=\"%d\">\n<style>\n"
 		"text { font: 13px sans-serif; fill: #222 }\n"
 		".title { font-size: 15px; font-weight: bold }\n"
+		".mark { stroke: #666; stroke-width: 1; stroke-dasharray: 4 3 }\n"
+		".on { stroke: #fff; stroke-width: 4; paint-order: stroke }\n"
 		".back { fill: #fff }\n.grid { stroke: #ccc; stroke-width: 1 }\n"
 		".r { stroke: #0063b1; fill: none; stroke-width: 2 }\n"
 		".w { stroke: #c2410c; fill: none; stroke-width: 2 }\n"
 		".rf { fill: #0063b1; fill-opacity: .25 }\n"
 		".wf { fill: #c2410c; fill-opacity: .25 }\n"
 		"@media (prefers-color-scheme: dark) {\n"
-		"text { fill: #ddd }\n.back { fill: #16181c }\n.grid { stroke: #444 }\n"
+		"text { fill: #ddd }\n.mark { stroke: #aaa }\n.on { stroke: #16181c }\n.back { "
+		"fill: #16181c }\n.grid { stroke: #444 }\n"
 		".r { stroke: #5db0ff }\n.w { stroke: #ff9a5c }\n"
 		".rf { fill: #5db0ff }\n.wf { fill: #ff9a5c }\n}\n</style>\n"
 		"<rect class=\"back\" width=\"%d\" height=\"%d\"/>\n"
@@ -225,6 +228,43 @@ static void latency_text(char *ret, size_t size, double us)
 		snprintf(ret, size, "%g us", us);
 }
 
+static void short_latency(char *ret, size_t size, double us)
+{
+	if (us >= 1e6)
+		snprintf(ret, size, "%.3g s", us / 1e6);
+	else if (us >= 1e3)
+		snprintf(ret, size, "%.3g ms", us / 1e3);
+	else
+		snprintf(ret, size, "%.3g us", us);
+}
+
+// Where shares of all commands have ended: the tail is too thin to be seen.
+static void marks(FILE *f, const struct chart *c, const struct svg_run *run)
+{
+	static const struct {
+		const char *name;
+		double share;
+	} rows[] = {
+		{"p50",	 0.5  },
+		{ "p99",	 0.99 },
+		 { "p99.9", 0.999}
+	};
+	struct histogram all = *run->reads;
+	histogram_merge(&all, run->writes);
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows && all.count; i++) {
+		double us = histogram_us(&all, rows[i].share);
+		double x = at_x(c, fmin(fmax(us, c->x0), c->x1));
+		bool is_left = x > RIGHT - 110; // of its line
+		char text[32];
+		short_latency(text, sizeof text, us);
+		fprintf(f,
+			"<line class=\"mark\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
+			"<text class=\"on\" x=\"%.1f\" y=\"%.1f\"%s>%s %s</text>\n",
+			x, c->top, x, c->top + PANEL, is_left ? x - 5 : x + 5, c->top + 16 + 18 * i,
+			is_left ? " text-anchor=\"end\"" : "", rows[i].name, text);
+	}
+}
+
 static void latencies(FILE *f, const struct svg_run *run)
 {
 	const struct histogram *both[] = { run->reads, run->writes };
@@ -250,6 +290,7 @@ static void latencies(FILE *f, const struct svg_run *run)
 	}
 	outline(f, &c, run->reads, "r rf");
 	outline(f, &c, run->writes, "w wf");
+	marks(f, &c, run);
 }
 
 void svg_write(FILE *f, const struct svg_run *run)

@@ -45,6 +45,8 @@ static void a_picture_has_both_charts_with_their_units(void **state)
 	assert_non_null(strstr(text, "latency (logarithmic)"));
 	assert_non_null(strstr(text, "share of the commands (%)"));
 	assert_non_null(strstr(text, ">reads<"));
+	assert_non_null(strstr(text, ">p50 "));
+	assert_non_null(strstr(text, ">p99.9 "));
 	assert_null(strstr(text, ">writes<"));
 	free(text);
 }
