@@ -42,6 +42,14 @@ struct carrier_events {
 	void (*ended)(void *arg, const struct err *why);
 };
 
+// What a process that has died left, by its state file.
+struct carrier_left {
+	const char *name;
+	const char *device, *extra; // as carrier_info of that process; never NULL
+	const char *identity;	    // of its disk; empty: none
+	int id;
+};
+
 struct carrier; // an attached disk; each carrier embeds it
 
 struct carrier_ops {
@@ -69,6 +77,10 @@ struct carrier_ops {
 	// is_forced: even if it is used. Program's thread, may block, bounded (30 s). Negative with
 	// a text: it is still there.
 	int (*stop)(struct carrier *c, bool is_forced, struct err *e);
+	// Takes away what a process that has died left; 0 also if nothing is left. -EHOSTDOWN with
+	// a text: its users wait for a successor, and only is_forced fails their requests.
+	// Program's thread, may block, bounded (60 s).
+	int (*clear)(const struct carrier_left *left, bool is_forced, struct err *e);
 };
 
 struct carrier {

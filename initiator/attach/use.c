@@ -247,3 +247,17 @@ int use_check(const char *path, struct err *e)
 		r = each("/proc", process_found, &s);
 	return r ? r : check_claim(&t, e);
 }
+
+bool use_is_gone(const char *device)
+{
+	char path[PATH_MAX];
+	unsigned long long sectors = 0;
+	const char *slash = strrchr(device, '/');
+
+	snprintf(path, sizeof path, "/sys/class/block/%s/size", slash ? slash + 1 : device);
+	FILE *f = fopen(path, "re");
+	bool has_size = f && fscanf(f, "%llu", &sectors) == 1 && sectors;
+	if (f)
+		fclose(f);
+	return !has_size;
+}

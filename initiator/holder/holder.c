@@ -20,8 +20,10 @@
 #include "core/lockfile.h"
 #include "core/log.h"
 #include "core/whole_file.h"
+#include "initiator/attach/use.h"
 #include "initiator/holder/claim.h"
 #include "initiator/holder/control.h"
+#include "initiator/holder/left.h"
 #include "initiator/holder/status.h"
 #include "initiator/sync.h"
 
@@ -229,44 +231,7 @@ static int take_lock(struct holder *h, struct err *e)
 	return r;
 }
 
-// The device of a process that has died. -1: there is nothing to take over.
-static int left_device(struct holder *h, char *device, size_t size)
-{
-	struct json_object *o, *v;
-	struct err e;
-	int id = -1;
-	if (access(h->files.state, F_OK))
-		return -1;
-	o = holder_state_read(&h->files, &e);
-	if (!o)
-		return -1;
-	bool is_same = json_object_object_get_ex(o, "via", &v) &&
-		       !strcmp(json_object_get_string(v), h->via->name);
-	if (is_same && json_object_object_get_ex(o, "id", &v))
-		id = json_object_get_int(v);
-	bool has_device = json_object_object_get_ex(o, "device", &v) &&
-			  !strncmp(json_object_get_string(v), "/dev/", 5);
-	if (has_device)
-		snprintf(device, size, "%s", json_object_get_string(v));
-	json_object_put(o);
-	return h->via->can_recover && has_device ? id : -1;
-}
-
 // ---- the carrier ----
-
-// A device without a size is not there: of ublk deleted, of nbd disconnected. Else its users wait
-// for a process to take it over, and a second device of the disk would be beside it.
-static bool has_gone(const char *device)
-{
-	char path[CARRIER_PATH_MAX + 32];
-	unsigned long long sectors = 0;
-	snprintf(path, sizeof path, "/sys/class/block/%s/size", strrchr(device, '/') + 1);
-	FILE *f = fopen(path, "re");
-	bool has_size = f && fscanf(f, "%llu", &sectors) == 1 && sectors;
-	if (f)
-		fclose(f);
-	return !has_size;
-}
 
 static int start(struct holder *h, struct carrier_config *c, struct err *e)
 {
@@ -274,10 +239,11 @@ static int start(struct holder *h, struct carrier_config *c, struct err *e)
 	char device[CARRIER_PATH_MAX] = "";
 	c->name = h->config->name;
 	c->run_dir = h->config->run_dir;
-	c->recover_id = left_device(h, device, sizeof device);
+	c->recover_id = left_device(&h->files, h->via, device, sizeof device);
 	c->recover = c->recover_id >= 0 ? device : NULL;
 	int r = h->via->start(&h->carrier, h->disk, c, &events, h, e);
-	if (r < 0 && c->recover_id >= 0 && has_gone(device)) {
+	// Else its users wait for a process, and a second device of the disk would be beside it.
+	if (r < 0 && c->recover_id >= 0 && use_is_gone(device)) {
 		log_warn("%s: cannot take %s over: %s", c->name, device, e->text);
 		c->recover = NULL;
 		c->recover_id = -1;

@@ -65,6 +65,16 @@ int holder_each(const char *run_dir, bool (*found)(void *arg, const char *name),
 // The state file as an object, for json_object_put(); NULL with a text.
 struct json_object *holder_state_read(const struct holder_files *f, struct err *e);
 
+// ---- left.c ----
+
+typedef const struct carrier_ops *holder_find_fn(const char *name); // carrier_find()
+
+// Takes away what the process of name, which has died, left: its device (carrier_ops.clear) and its
+// files. -EHOSTDOWN: users of the device wait for a successor, and not is_forced; -EBUSY: it has a
+// process; others of the carrier. All with a text; then all files stay. May block.
+int holder_clear(const char *run_dir, const char *name, holder_find_fn *find, bool is_forced,
+		 struct err *e);
+
 // ---- client.c ----
 
 // Sends a request ("status", "detach", "detach force") and reads the answer, an object, for

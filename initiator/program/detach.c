@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "initiator/holder/holder.h"
 #include "initiator/program/attach.h"
@@ -35,22 +34,7 @@ static bool is_wanted(const struct all *a, const char *name, struct json_object 
 
 // ---- detach ----
 
-// Its process has died. A kernel's device that waits for a new process is not left alone.
-static int clean(const struct holder_files *f, const char *name, struct json_object *state,
-		 bool is_forced, struct err *e)
-{
-	const struct carrier_ops *via = carrier_find(text_of(state, "via"));
-	if (via && via->can_recover && !is_forced)
-		return err_set(e, -EHOSTDOWN,
-			       "%s: its process has died; %s takes a new one (attach it "
-			       "again, then detach it; --force only forgets it)",
-			       name, text_of(state, "device"));
-	unlink(f->socket);
-	unlink(f->state);
-	return 0;
-}
-
-static int detach_one(struct tool *t, const char *name, struct json_object *state, struct err *e)
+static int detach_one(struct tool *t, const char *name, struct err *e)
 {
 	struct holder_files f;
 	int r = holder_files(&f, run_dir(t), name, e);
@@ -58,7 +42,7 @@ static int detach_one(struct tool *t, const char *name, struct json_object *stat
 		return r;
 	struct json_object *o = holder_ask(&f, t->o.is_forced ? "detach force" : "detach", e);
 	if (!o && (e->code == -ECONNREFUSED || e->code == -ENOENT))
-		return clean(&f, name, state, t->o.is_forced, e);
+		return holder_clear(run_dir(t), name, carrier_find, t->o.is_forced, e);
 	if (!o)
 		return e->code;
 	const char *error = text_of(o, "error");
@@ -77,7 +61,7 @@ static bool detach_found(void *arg, const char *name)
 		state = holder_state_read(&f, &e);
 	if (is_wanted(a, name, state)) {
 		a->found++;
-		if (detach_one(a->tool, name, state, &e) < 0)
+		if (detach_one(a->tool, name, &e) < 0)
 			a->status = tool_fail(TOOL_FAILED, &e);
 	}
 	json_object_put(state);

@@ -92,5 +92,34 @@ def nbd(lab):
     used(lab, "nbd")
 
 
-SCENARIOS = [ublk, nbd]
+def abandoned(lab, via):
+    _, _, side = attached(lab, via)
+    device = side.device
+    side.kill()
+    side.in_background("read", f"! dd if={device} bs=64k count=1 iflag=direct")
+    in_flight = f"awk '{{s += $1 + $2}} END {{print s}}' /sys/block/{device[5:]}/inflight"
+    wait_until(lambda: int(lab.guest.run(in_flight)), "a request is in flight")
+    status, output = side.ask("detach", "lab")
+    same((status, f"{device} needs a new one" in output), (1, True), output)
+    same(side.ask("detach", "lab", "--force"), (0, ""), "detach --force")
+    side.finished("read")
+    same(side.ask("attached"), (0, ""), "what is attached")
+    wait_until(lambda: lab.guest.ask(f"[ $(cat /sys/block/{device[5:]}/size || echo 0) = 0 ]")[0] == 0,
+               "the device has gone")
+    side.begin()
+    side.detach()
+
+
+def ublk_abandoned(lab):
+    """A device whose process has died is not detached; by force it is deleted, the request that waits
+    fails, and the disk is attached again."""
+    abandoned(lab, "ublk")
+
+
+def nbd_abandoned(lab):
+    """The same on the kernel's nbd."""
+    abandoned(lab, "nbd")
+
+
+SCENARIOS = [ublk, nbd, ublk_abandoned, nbd_abandoned]
 CHECK = [ublk, nbd]

@@ -151,12 +151,30 @@ def what_a_dead_process_left_is_cleared(attachments, target, at):
     with Mount(device, at):
         os.kill(attachments.one("disk")["pid"], signal.SIGKILL)
         eventually("its end", lambda: attachments.one("disk")["state"] == "dead")
-        said = attachments.attach(target.url(), "--via", "fuse", "--name", "disk", status=1)
-        check("left by a process that has died" in said and f"mounted at '{at}'" in said, said)
+        for said in (attachments.attach(target.url(), "--via", "fuse", "--name", "disk", status=1),
+                     attachments.detach("disk", status=1)):
+            check("left by a process that has died" in said and f"mounted at '{at}'" in said, said)
     device = attach(attachments, target)
     run(["e2fsck", "-fp", device])
     attachments.detach("disk")
     is_gone(attachments, device)
+
+
+def what_a_dead_process_left_is_detached(attachments, target, at):
+    """Without force if it is unused."""
+    for force in ([], ["--force"]):
+        device = attach(attachments, target)
+        run(["mkfs.ext4", "-qF", device])
+        if force:
+            run(["mount", device, at])
+        os.kill(attachments.one("disk")["pid"], signal.SIGKILL)
+        eventually("its end", lambda: attachments.one("disk")["state"] == "dead")
+        attachments.detach("disk", *force)
+        if force:
+            run(["umount", at])
+        eventually("the end of the loop device", lambda name=os.path.basename(device):
+                   not os.path.exists(f"/sys/block/{name}/loop"))
+        is_gone(attachments, device)
 
 
 def a_read_only_disk_is_one(scratch, attachments, target):
@@ -186,6 +204,7 @@ def test():
             a_used_device_is_not_detached(attachments, device, at)
             a_used_device_is_detached_by_force(attachments, target, at)
             what_a_dead_process_left_is_cleared(attachments, target, at)
+            what_a_dead_process_left_is_detached(attachments, target, at)
             a_read_only_disk_is_one(scratch, attachments, target)
 
 

@@ -144,7 +144,7 @@ def a_dead_process_leaves_its_name(attachments, target):
     os.kill(attachments.one("disk")["pid"], signal.SIGKILL)
     eventually("its end", lambda: attachments.one("disk")["state"] == "dead")
     attachments.detach("disk")
-    check(attachments.list() == [], "something is left")
+    is_gone(attachments)
 
 
 def a_signal_undoes_an_attachment(attachments):

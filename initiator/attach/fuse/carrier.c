@@ -184,6 +184,24 @@ static int stop(struct carrier *c, bool is_forced, struct err *e)
 	return 0;
 }
 
+static int clear(const struct carrier_left *left, bool is_forced, struct err *e)
+{
+	struct place p = { 0 };
+	const char *slash = strrchr(left->extra, '/');
+	size_t len = slash ? (size_t)(slash - left->extra) : 0;
+	char own[CARRIER_PATH_MAX];
+
+	if (!len || strlen(left->extra) >= sizeof p.file)
+		return 0;
+	snprintf(p.path, sizeof p.path, "%.*s", (int)len, left->extra);
+	snprintf(p.file, sizeof p.file, "%s", left->extra);
+	// That of the run directory was made by the process, one of --at was not.
+	snprintf(own, sizeof own, "%s.d", left->name);
+	slash = strrchr(p.path, '/');
+	p.is_made = slash && !strcmp(slash + 1, own);
+	return place_clear(&p, is_forced, e);
+}
+
 const struct carrier_ops carrier_fuse = {
 	.name = "fuse",
 	.help = "a loop device of a file that is the disk, by FUSE: /dev/loopN",
@@ -195,4 +213,5 @@ const struct carrier_ops carrier_fuse = {
 	.check_unused = check_unused,
 	.resized = resized,
 	.stop = stop,
+	.clear = clear,
 };

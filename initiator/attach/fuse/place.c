@@ -17,8 +17,9 @@
 #include "initiator/attach/fuse/loop.h"
 #include "initiator/attach/use.h"
 
-#define CLEAR_SECONDS 10
-#define PAUSE_NS      20000000l
+#define CLEAR_SECONDS  10
+#define FORCED_SECONDS 3
+#define PAUSE_NS       20000000l
 
 // ---- the path ----
 
@@ -77,21 +78,29 @@ static bool is_mounted(const char *path)
 	return is_found;
 }
 
-static int clear_loops(const struct place *p, struct err *e)
+static int clear_loop(const struct place *p, int number, bool is_forced, struct err *e)
 {
 	char device[LOOP_PATH_MAX];
-	int number, r = 0;
 
-	while (!r && (number = loop_find(p->file)) >= 0) {
-		loop_path(device, number);
-		r = use_check(device, e);
-		if (!r)
-			r = loop_clear(number, p->file, CLEAR_SECONDS, false, e);
-	}
-	return r ? err_prefix(e, "%s: left by a process that has died", p->path) : 0;
+	loop_path(device, number);
+	int r = is_forced ? 0 : use_check(device, e);
+	if (r < 0)
+		return r;
+	r = loop_clear(number, p->file, is_forced ? FORCED_SECONDS : CLEAR_SECONDS, is_forced, e);
+	return is_forced && r == -EBUSY ? 1 : r; // 1: it goes with its last user
 }
 
-static int clean(struct place *p, struct err *e)
+static int clear_loops(const struct place *p, bool is_forced, struct err *e)
+{
+	int number, r = 0;
+
+	while (!r && (number = loop_find(p->file)) >= 0)
+		r = clear_loop(p, number, is_forced, e);
+	return r < 0 ? err_prefix(e, "%s: left by a process that has died", p->path) : 0;
+}
+
+// 1: it has; 0: nothing was left.
+static int clean(const struct place *p, bool is_forced, struct err *e)
 {
 	struct stat st;
 
@@ -99,12 +108,21 @@ static int clean(struct place *p, struct err *e)
 		return 0;
 	if (!stat(p->path, &st) || errno != ENOTCONN)
 		return err_set(e, -EBUSY, "fuse: %s: another process serves it", p->path);
-	int r = clear_loops(p, e);
+	int r = clear_loops(p, is_forced, e);
 	if (r < 0)
 		return r;
 	if (umount2(p->path, MNT_DETACH) < 0)
 		return err_errno(e, -errno, "fuse: %s: unmount", p->path);
-	p->is_made = true;
+	return 1;
+}
+
+int place_clear(const struct place *p, bool is_forced, struct err *e)
+{
+	int r = clean(p, is_forced, e);
+
+	if (r < 0)
+		return r;
+	place_leave(p);
 	return 0;
 }
 
@@ -128,10 +146,10 @@ int place_take(struct place *ret, const struct carrier_config *c, struct err *e)
 	*ret = (struct place){ 0 };
 	int r = set_path(ret, c, e);
 	if (!r)
-		r = clean(ret, e);
+		r = clean(ret, false, e);
 	if (r < 0)
 		return r;
-	if (!c->place)
+	if (!c->place || r)
 		ret->is_made = true;
 	if (!mkdir(ret->path, 0700))
 		ret->is_made = true;

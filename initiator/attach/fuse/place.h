@@ -19,5 +19,8 @@ int place_take(struct place *ret, const struct carrier_config *c, struct err *e)
 // Unmounts and waits until nobody uses it, at most that long; is_lazy: its users keep it until they
 // leave it. -EBUSY with a text.
 int place_unmount(const struct place *p, bool is_lazy, unsigned seconds, struct err *e);
+// Takes away what a process that has died left: the mount, the loop devices of its file and the
+// directory, if is_made. is_forced: even if they are used. -EBUSY with a text.
+int place_clear(const struct place *p, bool is_forced, struct err *e);
 // Removes the directory if place_take() made it.
 void place_leave(const struct place *p);

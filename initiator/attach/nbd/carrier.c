@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -208,6 +209,48 @@ static int stop(struct carrier *c, bool is_forced, struct err *e)
 	return 0;
 }
 
+// ---- what a process left ----
+
+// The kernel shows whose disk it is. Without that (Linux before 5.14) the state file is believed.
+static bool is_of_other(const struct carrier_left *left)
+{
+	char path[64], text[DISK_IDENTITY_TEXT] = "";
+
+	snprintf(path, sizeof path, "/sys/block/nbd%d/backend", left->id);
+	FILE *f = fopen(path, "re");
+	if (f && fgets(text, sizeof text, f))
+		text[strcspn(text, "\n")] = 0;
+	if (f)
+		fclose(f);
+	return f && strcmp(text, left->identity) != 0;
+}
+
+static int clear_device(const struct carrier_left *left, struct err *e)
+{
+	struct genl g;
+	int r = nbd_open(&g, e);
+
+	if (r < 0)
+		return r == -ENODEV ? 0 : r; // no driver, no device
+	r = nbd_disconnect(&g, (uint32_t)left->id, e);
+	genl_close(&g);
+	return r == -EINVAL ? 0 : r; // it is not connected
+}
+
+static int clear(const struct carrier_left *left, bool is_forced, struct err *e)
+{
+	if (left->id < 0 || use_is_gone(left->device))
+		return 0;
+	if (is_of_other(left))
+		return err_set(e, -EBUSY, "%s: it is another disk's now", left->device);
+	if (!is_forced)
+		return err_set(e, -EHOSTDOWN,
+			       "%s needs a new one (attach it again, or disconnect the device "
+			       "with --force: its requests fail)",
+			       left->device);
+	return clear_device(left, e);
+}
+
 const struct carrier_ops carrier_nbd = {
 	.name = "nbd",
 	.help = "a block device of the kernel's nbd: /dev/nbdN",
@@ -220,4 +263,5 @@ const struct carrier_ops carrier_nbd = {
 	.check_unused = check_unused,
 	.resized = resized,
 	.stop = stop,
+	.clear = clear,
 };

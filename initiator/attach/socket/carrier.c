@@ -15,6 +15,7 @@
 #include "initiator/attach/socket/server.h"
 
 #define BACKLOG 16
+#define URL	"nbd+unix:///?socket="
 
 struct socket_carrier {
 	struct carrier base;
@@ -138,7 +139,7 @@ static int start(struct carrier **ret, struct disk *d, const struct carrier_conf
 static void info(const struct carrier *c, struct carrier_info *ret)
 {
 	*ret = (struct carrier_info){ .id = -1 };
-	snprintf(ret->device, sizeof ret->device, "nbd+unix:///?socket=%s", of(c)->path);
+	snprintf(ret->device, sizeof ret->device, URL "%s", of(c)->path);
 }
 
 static int check_unused(const struct carrier *c, struct err *e)
@@ -161,6 +162,18 @@ static int stop(struct carrier *c, bool is_forced, struct err *e)
 	return 0;
 }
 
+static int clear(const struct carrier_left *left, bool is_forced, struct err *e)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	size_t prefix = strlen(URL);
+	const char *path = left->device + prefix;
+	if (strncmp(left->device, URL, prefix) != 0 || strlen(path) >= sizeof a.sun_path)
+		return 0;
+	memcpy(a.sun_path, path, strlen(path) + 1);
+	int r = remove_dead(&a, e);
+	return r == -EADDRINUSE || r == -EEXIST ? 0 : r; // it is another's by now
+}
+
 const struct carrier_ops carrier_socket = {
 	.name = "socket",
 	.help = "an NBD export on a Unix socket, for QEMU and nbdcopy; needs no root",
@@ -169,4 +182,5 @@ const struct carrier_ops carrier_socket = {
 	.info = info,
 	.check_unused = check_unused,
 	.stop = stop,
+	.clear = clear,
 };

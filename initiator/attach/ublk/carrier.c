@@ -385,6 +385,58 @@ static int stop(struct carrier *c, bool is_forced, struct err *e)
 	return 0;
 }
 
+// ---- what a process left ----
+
+static int left_info(struct ublk *u, struct err *e)
+{
+	const uint64_t own = UBLK_RECOVERY | UBLK_USER_COPY;
+	uint32_t device = u->info.device;
+	int r = 0;
+
+	// The kernel takes a moment to notice that a process has died.
+	for (unsigned i = 0; i < 10 * QUICK; i++) {
+		r = command(u, UBLK_DEV_INFO, &u->info, sizeof u->info, 0, QUICK);
+		u->info.device = device;
+		if (r < 0 || u->info.state != UBLK_LIVE)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+	}
+	if (r < 0)
+		return err_errno(e, r == -EINVAL ? -ENODEV : r, "/dev/ublkb%u", device);
+	if (u->info.state == UBLK_LIVE || (u->info.flags & own) != own)
+		return err_set(e, -EBUSY, "/dev/ublkb%u: another program serves it", device);
+	return 0;
+}
+
+static int clear_device(struct ublk *u, struct err *e)
+{
+	int r = left_info(u, e);
+
+	if (r < 0)
+		return r == -ENODEV ? 0 : r;
+	r = take_away(u, true);
+	return r < 0 ? err_errno(e, r, "/dev/ublkb%u: stop", u->info.device) : 0;
+}
+
+static int clear(const struct carrier_left *left, bool is_forced, struct err *e)
+{
+	struct ublk u = { .info.device = (uint32_t)left->id };
+
+	if (left->id < 0)
+		return 0;
+	if (!is_forced && !use_is_gone(left->device))
+		return err_set(e, -EHOSTDOWN,
+			       "%s needs a new one (attach it again, or delete the device with "
+			       "--force: its requests fail)",
+			       left->device);
+	int r = ublk_control_open(&u.control, &u.features, e);
+	if (r < 0)
+		return r == -ENODEV ? 0 : r; // no driver, no device
+	r = clear_device(&u, e);
+	ublk_control_close(&u.control);
+	return r;
+}
+
 const struct carrier_ops carrier_ublk = {
 	.name = "ublk",
 	.help = "a block device of Linux 6.5 and later: /dev/ublkbN",
@@ -397,4 +449,5 @@ const struct carrier_ops carrier_ublk = {
 	.check_unused = check_unused,
 	.resized = resized,
 	.stop = stop,
+	.clear = clear,
 };

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See left.h, and holder.h for holder_clear().
+#include "initiator/holder/left.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/json/json.h"
+#include "core/lockfile.h"
+
+static const char *text_of(struct json_object *o, const char *key)
+{
+	const char *text = json_text(o, key);
+	return text ? text : "";
+}
+
+static int id_of(struct json_object *o)
+{
+	struct json_object *v = json_field(o, "id");
+	return v && json_object_is_type(v, json_type_int) ? json_object_get_int(v) : -1;
+}
+
+int left_device(const struct holder_files *f, const struct carrier_ops *via, char *device,
+		size_t size)
+{
+	struct err e;
+	struct json_object *o = access(f->state, F_OK) ? NULL : holder_state_read(f, &e);
+	if (!o)
+		return -1;
+	bool is_same = via->can_recover && !strcmp(text_of(o, "via"), via->name) &&
+		       !strncmp(text_of(o, "device"), "/dev/", 5);
+	if (is_same)
+		snprintf(device, size, "%s", text_of(o, "device"));
+	int id = is_same ? id_of(o) : -1;
+	json_object_put(o);
+	return id;
+}
+
+// ---- clearing ----
+
+struct search {
+	const char *run_dir, *name, *device;
+	char found[HOLDER_NAME_MAX + 1];
+};
+
+// The kernel may have given the number to another attachment since.
+static bool is_free(void *arg, const char *name)
+{
+	struct search *s = arg;
+	struct holder_files f;
+	struct err ignored;
+	struct json_object *o = NULL;
+	if (strcmp(name, s->name) != 0 && !holder_files(&f, s->run_dir, name, &ignored))
+		o = holder_state_read(&f, &ignored);
+	if (o && !strcmp(text_of(o, "device"), s->device))
+		snprintf(s->found, sizeof s->found, "%s", name);
+	json_object_put(o);
+	return !s->found[0];
+}
+
+static int clear(const struct carrier_ops *via, const char *run_dir, const char *name,
+		 struct json_object *state, bool is_forced, struct err *e)
+{
+	struct search s = { run_dir, name, text_of(state, "device"), "" };
+	struct carrier_left left = {
+		.name = name,
+		.device = text_of(state, "device"),
+		.extra = text_of(state, "file"),
+		.identity = text_of(state, "identity"),
+		.id = id_of(state),
+	};
+	int r = holder_each(run_dir, is_free, &s, e);
+	if (r < 0)
+		return r;
+	// What is another attachment's now is not this one's any more.
+	if (s.found[0] || !via->clear)
+		return 0;
+	r = via->clear(&left, is_forced, e);
+	return r < 0 ? err_prefix(e, "%s: its process has died", name) : 0;
+}
+
+static int clear_files(const struct holder_files *f, const char *run_dir, const char *name,
+		       holder_find_fn *find, bool is_forced, struct err *e)
+{
+	struct json_object *o = holder_state_read(f, e);
+	const struct carrier_ops *via = o ? find(text_of(o, "via")) : NULL;
+	int r = 0;
+	if (via)
+		r = clear(via, run_dir, name, o, is_forced, e);
+	else if (!is_forced && e->code != -ENOENT)
+		r = err_set(e, -EINVAL,
+			    "%s: its process has died, and %s does not say what it left (--force "
+			    "only forgets it)",
+			    name, f->state);
+	json_object_put(o);
+	if (r < 0)
+		return r;
+	unlink(f->socket);
+	unlink(f->state);
+	return 0;
+}
+
+int holder_clear(const char *run_dir, const char *name, holder_find_fn *find, bool is_forced,
+		 struct err *e)
+{
+	struct holder_files f;
+	int lock, r = holder_files(&f, run_dir, name, e);
+	if (!r)
+		r = lockfile_take(f.lock, &lock, e);
+	if (r == -EADDRINUSE)
+		return err_set(e, -EBUSY, "%s: a process attaches or detaches it", name);
+	if (r < 0)
+		return r;
+	r = clear_files(&f, run_dir, name, find, is_forced, e);
+	close(lock);
+	return r;
+}
