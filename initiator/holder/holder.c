@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/json/json.h"
@@ -36,7 +37,8 @@ struct holder {
 	const struct carrier_ops *via;
 	sem_t ready, closed;
 	struct err why; // of the disk's readiness
-	int lock, claim, listener, signals, wake;
+	struct control control;
+	int lock, claim, signals, wake;
 	atomic_bool is_resized, has_ended, has_no_path, is_stale;
 	struct err ended_why; // set before has_ended
 };
@@ -315,17 +317,13 @@ static bool detach(struct holder *h, bool is_forced, struct err *e)
 }
 
 // True: it is detached.
-static bool on_request(struct holder *h)
+static bool on_request(struct holder *h, struct control_client *client)
 {
-	enum holder_request q;
 	struct err e;
 	bool is_over = false;
-	int fd = control_accept(h->listener, &q);
-	if (fd < 0)
-		return false;
 	struct json_object *o = status(h);
-	if (q != HOLDER_STATUS) {
-		is_over = detach(h, q == HOLDER_DETACH_FORCE, &e);
+	if (client->request != HOLDER_STATUS) {
+		is_over = detach(h, client->request == HOLDER_DETACH_FORCE, &e);
 		if (!is_over)
 			answer_error(o, &e);
 	}
@@ -339,8 +337,25 @@ static bool on_request(struct holder *h)
 		release(&h->claim);
 		release(&h->lock);
 	}
-	control_answer(fd, o);
+	control_answer(client, o);
 	json_object_put(o);
+	return is_over;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool on_clients(struct holder *h)
+{
+	struct control_client *client;
+	bool is_over = false;
+	control_run(&h->control, now_ms());
+	while (!is_over && (client = control_next(&h->control)))
+		is_over = on_request(h, client);
 	return is_over;
 }
 
@@ -368,15 +383,16 @@ static void on_wake(struct holder *h)
 // Until it is detached, or the carrier has ended.
 static int hold(struct holder *h, struct err *e)
 {
-	struct pollfd fds[] = {
-		{h->signals,   POLLIN},
-		{ h->listener, POLLIN},
-		 { h->wake,	    POLLIN}
+	struct pollfd fds[2 + CONTROL_FDS_MAX] = {
+		{h->signals, POLLIN},
+		{ h->wake,   POLLIN}
 	};
 	for (;;) {
-		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+		unsigned n = 2 + control_fds(&h->control, fds + 2);
+		int timeout = control_timeout(&h->control, now_ms());
+		if (poll(fds, n, timeout) < 0 && errno != EINTR)
 			return err_errno(e, -errno, "poll");
-		if (fds[2].revents)
+		if (fds[1].revents)
 			on_wake(h);
 		if (atomic_load(&h->has_ended)) {
 			*e = h->ended_why;
@@ -384,7 +400,7 @@ static int hold(struct holder *h, struct err *e)
 		}
 		if (fds[0].revents && on_signal(h))
 			return 0;
-		if (fds[1].revents && on_request(h))
+		if (on_clients(h))
 			return 0;
 	}
 }
@@ -411,10 +427,10 @@ static void end(struct holder *h)
 	if (h->carrier && h->via->stop(h->carrier, true, &ignored) < 0)
 		log_error("%s: %s", h->config->name, ignored.text);
 	close_disk(h);
-	if (h->listener >= 0) {
+	if (h->control.listener >= 0) {
 		unlink(h->files.socket);
 		unlink(h->files.state);
-		close(h->listener);
+		control_close(&h->control);
 	}
 	release(&h->claim);
 	release(&h->lock);
@@ -427,9 +443,12 @@ static void end(struct holder *h)
 int holder_run(const struct holder_config *c, void (*ready)(void *arg, struct json_object *status),
 	       void *arg, struct err *e)
 {
-	struct holder h = {
-		.config = c, .lock = -1, .claim = -1, .listener = -1, .signals = -1, .wake = -1
-	};
+	struct holder h = { .config = c,
+			    .lock = -1,
+			    .claim = -1,
+			    .control.listener = -1,
+			    .signals = -1,
+			    .wake = -1 };
 	sem_init(&h.ready, 0, 0);
 	sem_init(&h.closed, 0, 0);
 	int r = holder_files(&h.files, c->run_dir, c->name, e);
@@ -439,8 +458,9 @@ int holder_run(const struct holder_config *c, void (*ready)(void *arg, struct js
 	if (!r)
 		r = attach(&h, e);
 	if (!r) {
-		h.listener = control_listen(h.files.socket, e);
-		r = h.listener < 0 ? h.listener : write_state(&h, e);
+		r = control_open(&h.control, h.files.socket, e);
+		if (!r)
+			r = write_state(&h, e);
 	}
 	if (!r) {
 		struct json_object *o = status(&h);

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 from attachment import Attachments  # noqa: E402
@@ -147,6 +148,25 @@ def a_dead_process_leaves_its_name(attachments, target):
     is_gone(attachments)
 
 
+def slow_clients_delay_no_request(attachments, target):
+    """More of them than there is room for; each sends half a request."""
+    attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+    clients = []
+    for _ in range(20):
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(f"{attachments.run_dir}/disk.sock")
+        client.send(b"sta")
+        clients.append(client)
+    since = time.monotonic()
+    check(attachments.one("disk")["state"] == "attached", "attached")
+    attachments.detach("disk")
+    took = time.monotonic() - since
+    for client in clients:
+        client.close()
+    check(took < 20, f"{took:.1f} s")  # each of the clients could have taken a second, or 30
+    is_gone(attachments)
+
+
 def a_signal_undoes_an_attachment(attachments):
     """The target accepts and does not answer."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -189,6 +209,7 @@ def test():
             refusals_say_why(attachments, target)
             a_name_is_attached_once(attachments, target)
             a_dead_process_leaves_its_name(attachments, target)
+            slow_clients_delay_no_request(attachments, target)
             a_signal_undoes_an_attachment(attachments)
             entries_are_attached(scratch, attachments, target)
         a_killed_target_is_waited_for(scratch, attachments, config, target)
