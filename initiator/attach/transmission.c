@@ -54,6 +54,12 @@ struct transmission {
 	uint64_t held;	   // bytes of the pool
 	unsigned with_disk;
 	bool has_ended, is_released;
+	struct stage {
+		uint64_t count;	   // whole ones
+		uint64_t of;	   // count when the wait began
+		uint64_t since_ns; // 0: the client owes nothing
+	} requests, replies;
+	struct timer patience;
 };
 
 static void end(struct transmission *t, int code, const char *text)
@@ -64,9 +70,62 @@ static void end(struct transmission *t, int code, const char *text)
 		return;
 	t->has_ended = true;
 	watch_remove(t->worker, &t->watch);
+	timer_cancel(t->worker, &t->patience);
 	if (code)
 		err_errno(&why, code, "nbd: %s", text);
 	t->config.ended(t->config.arg, &why);
+}
+
+// ---- patience ----
+
+static void stage_note(struct stage *s, bool is_waiting, uint64_t now)
+{
+	if (!is_waiting)
+		s->since_ns = 0;
+	else if (!s->since_ns || s->of != s->count)
+		s->since_ns = now;
+	s->of = s->count;
+}
+
+// After each round: what the client owes. The timer is armed once and looks at it when it fires, so
+// that a busy client costs nothing.
+static void note(struct transmission *t)
+{
+	uint64_t now = worker_now(t->worker);
+	bool is_in_request =
+		t->slot ? !t->needs_memory : t->ahead_len && t->ahead_len < NBD_REQUEST_LEN;
+
+	if (!t->config.patience_ms || t->has_ended)
+		return;
+	stage_note(&t->requests, is_in_request, now);
+	stage_note(&t->replies, !list_empty(&t->answers), now);
+	if ((t->requests.since_ns || t->replies.since_ns) && !timer_is_armed(&t->patience))
+		timer_arm(t->worker, &t->patience, t->config.patience_ms * 1000ull);
+}
+
+// Microseconds until it is late; 0: it is. UINT64_MAX: the client owes nothing.
+static uint64_t stage_left(const struct transmission *t, const struct stage *s)
+{
+	uint64_t limit = t->config.patience_ms * 1000ull;
+	uint64_t us = (worker_now(t->worker) - s->since_ns) / 1000;
+
+	if (!s->since_ns)
+		return UINT64_MAX;
+	return us < limit ? limit - us : 0;
+}
+
+static void is_late(struct timer *timer)
+{
+	struct transmission *t = container_of(timer, struct transmission, patience);
+	uint64_t in = stage_left(t, &t->requests), out = stage_left(t, &t->replies);
+	uint64_t left = in < out ? in : out;
+
+	if (!in)
+		end(t, -ETIMEDOUT, "the client does not send a request to its end");
+	else if (!out)
+		end(t, -ETIMEDOUT, "the client does not take an answer");
+	else if (left != UINT64_MAX)
+		timer_arm(t->worker, timer, left);
 }
 
 // ---- memory ----
@@ -195,14 +254,14 @@ static void answers_sent(struct transmission *t, size_t len)
 			return;
 		}
 		len -= left;
+		t->replies.count++;
 		list_remove(&s->link);
 		slot_free(s);
 	}
 }
 
-static void send_run(struct defer *d)
+static void send_answers(struct transmission *t)
 {
-	struct transmission *t = container_of(d, struct transmission, send);
 	struct iovec iov[IOV_MAX_];
 
 	while (!t->has_ended && !list_empty(&t->answers)) {
@@ -217,6 +276,14 @@ static void send_run(struct defer *d)
 		else
 			answers_sent(t, (size_t)n);
 	}
+}
+
+static void send_run(struct defer *d)
+{
+	struct transmission *t = container_of(d, struct transmission, send);
+
+	send_answers(t);
+	note(t);
 }
 
 // ---- the disk ----
@@ -386,6 +453,7 @@ static void data_received(struct transmission *t, uint32_t len)
 	if (t->received < s->request.len)
 		return;
 	t->slot = NULL;
+	t->requests.count++;
 	execute(s);
 }
 
@@ -409,6 +477,7 @@ static bool parse_one(struct transmission *t, unsigned *at)
 		return false;
 	}
 	*at += NBD_REQUEST_LEN;
+	t->requests.count++;
 	take(t, s);
 	return true;
 }
@@ -449,10 +518,8 @@ static bool is_blocked(const struct transmission *t)
 	       (!t->slot && t->ahead_len >= NBD_REQUEST_LEN);
 }
 
-static void receive_run(struct defer *d)
+static void receive_requests(struct transmission *t)
 {
-	struct transmission *t = container_of(d, struct transmission, receive);
-
 	if (t->needs_memory)
 		try_memory(t);
 	parse(t);
@@ -470,6 +537,14 @@ static void receive_run(struct defer *d)
 	}
 	if (!is_blocked(t))
 		worker_defer(t->worker, &t->receive, receive_run);
+}
+
+static void receive_run(struct defer *d)
+{
+	struct transmission *t = container_of(d, struct transmission, receive);
+
+	receive_requests(t);
+	note(t);
 }
 
 static void has_events(struct watch *w, uint32_t events)
@@ -497,6 +572,7 @@ int transmission_new(struct transmission **ret, struct disk *d,
 	t->disk = d;
 	t->config = *config;
 	t->watch = (struct watch){ .fn = has_events, .fd = -1 };
+	timer_init(&t->patience, is_late);
 	list_init(&t->free);
 	list_init(&t->answers);
 	for (unsigned i = 0; i < SLOTS; i++) {
@@ -523,6 +599,7 @@ void transmission_free(struct transmission *t)
 	watch_remove(t->worker, &t->watch);
 	worker_defer_cancel(&t->receive);
 	worker_defer_cancel(&t->send);
+	timer_cancel(t->worker, &t->patience);
 	buf_wait_cancel(&t->wait);
 	list_each (struct slot, s, &t->answers, link) {
 		memory_put(s);

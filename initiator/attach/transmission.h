@@ -16,6 +16,10 @@ struct transmission_config {
 	// No request is taken any more.
 	void (*ended)(void *arg, const struct err *why);
 	void *arg;
+	// A client that does not send a request and its data to the end, or does not take an
+	// answer, within so many milliseconds is ended with -ETIMEDOUT. 0: without a limit. One
+	// that is between two requests, or waits for the disk, has no limit.
+	unsigned patience_ms;
 };
 
 // Begins; ended follows, not from inside. fd becomes non-blocking.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See server.h. A client has NEGOTIATION_SECONDS to negotiate; of further clients than
-// SERVER_CLIENTS_MAX the connection is closed.
+// See server.h. A client has 10 s to negotiate, and PATIENCE_MS for each request that it has begun
+// to send and each answer that it has to take; between requests it may idle. Of further clients
+// than SERVER_CLIENTS_MAX the connection is closed.
 #include "initiator/attach/socket/server.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/log.h"
 #include "core/worker.h"
 #include "initiator/attach/nbd_flags.h"
 #include "initiator/attach/nbd_wire.h"
@@ -17,6 +19,7 @@
 #include "initiator/attach/transmission.h"
 
 #define NEGOTIATION_US (10 * 1000000ull)
+#define PATIENCE_MS    60000 // of a client that is in the middle of a request or an answer
 #define CAN_MULTI_CONN (1 << 8)
 
 struct client {
@@ -62,6 +65,8 @@ static void on_over(struct defer *d)
 static void ended(void *arg, const struct err *why)
 {
 	struct client *c = arg;
+	if (why->code)
+		log_debug("%s: a client is ended: %s", c->server->name, why->text);
 	worker_defer(disk_worker(c->server->disk), &c->over, on_over);
 }
 
@@ -79,7 +84,9 @@ static bool give(struct client *c, const uint8_t *out, size_t len)
 static bool begin_transmission(struct client *c)
 {
 	struct worker *w = disk_worker(c->server->disk);
-	struct transmission_config config = { .fd = c->fd, .ended = ended, .arg = c };
+	struct transmission_config config = {
+		.fd = c->fd, .ended = ended, .arg = c, .patience_ms = PATIENCE_MS
+	};
 	struct err ignored;
 	watch_remove(w, &c->watch);
 	timer_cancel(w, &c->timer);

@@ -26,7 +26,7 @@ struct rig {
 	sem_t ended;
 	struct err why;
 	uint64_t in_use;
-	unsigned writes;
+	unsigned writes, patience_ms;
 };
 
 static void has_ended(void *arg, const struct err *why)
@@ -40,7 +40,7 @@ static void has_ended(void *arg, const struct err *why)
 static void begin(void *arg)
 {
 	struct rig *r = arg;
-	struct transmission_config config = { r->server_fd, has_ended, r };
+	struct transmission_config config = { r->server_fd, has_ended, r, r->patience_ms };
 	struct err e;
 
 	if (transmission_new(&r->transmission, &r->disk, &config, &e))
@@ -65,7 +65,7 @@ static void look(void *arg)
 	r->writes = r->disk.counts[DISK_WRITE];
 }
 
-static int set_up(void **state)
+static int set_up_with(void **state, unsigned patience_ms)
 {
 	struct rig *r = calloc(1, sizeof *r);
 	struct worker_options options = { .name = "disk", .cpu = -1 };
@@ -76,6 +76,7 @@ static int set_up(void **state)
 	if (worker_new(&w, &options, &e) || worker_start(w, &e) ||
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		return -1;
+	r->patience_ms = patience_ms;
 	r->fd = pair[0];
 	r->server_fd = pair[1];
 	r->memory = calloc(1, SIZE);
@@ -87,6 +88,16 @@ static int set_up(void **state)
 	worker_call(w, begin, r);
 	*state = r;
 	return 0;
+}
+
+static int set_up(void **state)
+{
+	return set_up_with(state, 0);
+}
+
+static int set_up_hasty(void **state)
+{
+	return set_up_with(state, 50);
 }
 
 static int tear_down(void **state)
@@ -280,6 +291,46 @@ static void a_client_that_is_gone_leaves_without_a_fault(void **state)
 	expect_end(r, 0);
 }
 
+static void half_a_request_has_a_limit_in_time(void **state)
+{
+	static const uint8_t half[10] = { 0x25, 0x60, 0x95, 0x13 };
+
+	put_all(*state, half, sizeof half);
+	expect_end(*state, -ETIMEDOUT);
+}
+
+static void half_a_writes_data_has_a_limit_in_time(void **state)
+{
+	struct rig *r = *state;
+
+	ask(r, NBD_WRITE, 0, 1, 0, 2 * MIB);
+	put_all(r, r->data, MIB);
+	expect_end(r, -ETIMEDOUT);
+}
+
+static void answers_that_are_not_taken_have_a_limit_in_time(void **state)
+{
+	struct rig *r = *state;
+
+	for (unsigned i = 0; i < 4; i++)
+		ask(r, NBD_READ, 0, i, 0, 4 * MIB);
+	expect_end(r, -ETIMEDOUT);
+}
+
+static void a_client_that_is_late_after_whole_requests_is_ended(void **state)
+{
+	static const uint8_t half[10] = { 0x25, 0x60, 0x95, 0x13 };
+	struct rig *r = *state;
+
+	for (unsigned i = 0; i < 3; i++) {
+		ask(r, NBD_WRITE, 0, i, 0, 512);
+		put_all(r, r->data, 512);
+		expect(r, 0, i);
+	}
+	put_all(r, half, sizeof half);
+	expect_end(r, -ETIMEDOUT);
+}
+
 static void hold(void *arg)
 {
 	((struct rig *)arg)->disk.holds = true;
@@ -307,9 +358,31 @@ static void memory_of_what_the_disk_has_outlives_the_transmission(void **state)
 	assert_memory_equal(r->memory, r->data, MIB);
 }
 
+// Another client with the same limit, which is late, measures the time.
+static void a_client_that_waits_has_no_limit_in_time(void **state)
+{
+	struct rig *r = *state;
+	void *late;
+
+	ask(r, NBD_WRITE, 0, 1, 0, 512);
+	put_all(r, r->data, 512);
+	expect(r, 0, 1);
+	worker_call(r->disk.worker, hold, r);
+	ask(r, NBD_FLUSH, 0, 2, 0, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(set_up_hasty(&late), 0);
+		half_a_request_has_a_limit_in_time(&late);
+		assert_int_equal(tear_down(&late), 0);
+	}
+	assert_int_equal(sem_trywait(&r->ended), -1);
+	worker_call(r->disk.worker, fake_disk_release, &r->disk);
+	expect(r, 0, 2);
+}
+
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+#define TEST(fn)  cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+#define HASTY(fn) cmocka_unit_test_setup_teardown(fn, set_up_hasty, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_written_is_read_back),
 		TEST(more_requests_than_slots_are_answered_in_turn),
@@ -321,6 +394,11 @@ int main(void)
 		TEST(a_write_that_is_too_long_ends_it),
 		TEST(a_client_that_says_so_leaves_without_a_fault),
 		TEST(a_client_that_is_gone_leaves_without_a_fault),
+		HASTY(half_a_request_has_a_limit_in_time),
+		HASTY(half_a_writes_data_has_a_limit_in_time),
+		HASTY(answers_that_are_not_taken_have_a_limit_in_time),
+		HASTY(a_client_that_is_late_after_whole_requests_is_ended),
+		HASTY(a_client_that_waits_has_no_limit_in_time),
 		TEST(memory_of_what_the_disk_has_outlives_the_transmission),
 	};
 
