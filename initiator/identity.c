@@ -167,6 +167,27 @@ static const char *name_of(const struct identity *i, char ret[48])
 	return n ? ret : "no serial number";
 }
 
+static enum scsi_lu_change change_size(const struct identity *before, const struct identity *after,
+				       enum scsi_lu_change change, struct err *why)
+{
+	err_set(why, -ESTALE, "the size changed from %lu blocks of %u bytes to %lu of %u",
+		(unsigned long)before->blocks, before->block_size, (unsigned long)after->blocks,
+		after->block_size);
+	return change;
+}
+
+// A unit that has no name is known by its size alone.
+static enum scsi_lu_change judge_size(const struct identity *before, const struct identity *after,
+				      struct err *why)
+{
+	bool has_name = before->designators_len || before->serial_len;
+	return change_size(before, after,
+			   !has_name			    ? SCSI_LU_REPLACED
+			   : before->blocks < after->blocks ? SCSI_LU_GREW
+							    : SCSI_LU_SHRANK,
+			   why);
+}
+
 enum scsi_lu_change identity_compare(const struct identity *before, const struct identity *after,
 				     unsigned attentions, struct err *why)
 {
@@ -176,19 +197,16 @@ enum scsi_lu_change identity_compare(const struct identity *before, const struct
 			name_of(before, old), name_of(after, new));
 		return SCSI_LU_REPLACED;
 	}
-	if (before->blocks != after->blocks || before->block_size != after->block_size) {
-		err_set(why, -ESTALE, "the size changed from %lu blocks of %u bytes to %lu of %u",
-			(unsigned long)before->blocks, before->block_size,
-			(unsigned long)after->blocks, after->block_size);
-		return SCSI_LU_REPLACED;
-	}
+	if (before->block_size != after->block_size)
+		return change_size(before, after, SCSI_LU_REPLACED, why);
 	if (attentions & ATTENTION_MEDIUM) {
 		err_set(why, -ESTALE, "the medium may have changed");
 		return SCSI_LU_REPLACED;
 	}
 	if (!(attentions & ATTENTION_POWER_ON) ||
 	    (identity_is_durable(before) && identity_is_durable(after)))
-		return SCSI_LU_SAME;
+		return before->blocks == after->blocks ? SCSI_LU_SAME
+						       : judge_size(before, after, why);
 	err_set(why, -ESTALE, "the disk restarted and %s: acknowledged writes may be lost",
 		after->has_volatile || after->has_write_cache
 			? "its storage is volatile"

@@ -197,8 +197,11 @@ enum scsi_lu_change {
 	// The same disk was powered on or reset, and it does not report that neither its medium nor
 	// its write cache is volatile: acknowledged data may be lost.
 	SCSI_LU_RESTARTED,
-	// Another disk, another size or medium; or it can no longer be identified.
+	// Another disk, another block size or medium; or it can no longer be identified.
 	SCSI_LU_REPLACED,
+	// The same disk, by its designators or serial number, with more or fewer blocks.
+	SCSI_LU_GREW,
+	SCSI_LU_SHRANK,
 };
 
 // On the session's worker. All slots are required; none may free the session.

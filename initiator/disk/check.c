@@ -34,12 +34,11 @@ static void fail(struct disk_path *p, struct err *why)
 static bool is_same(struct disk_path *p, struct err *why)
 {
 	const struct disk *d = p->disk;
-	struct identity found = p->found.identity;
 	if (!d->is_ready || d->config.allows_replaced)
 		return true;
-	// A new size is not another disk.
-	found.blocks = d->facts.identity.blocks;
-	return identity_compare(&d->facts.identity, &found, 0, why) == SCSI_LU_SAME;
+	enum scsi_lu_change change =
+		identity_compare(&d->facts.identity, &p->found.identity, 0, why);
+	return change == SCSI_LU_SAME || change == SCSI_LU_GREW;
 }
 
 static void finish(struct disk_path *p)

@@ -113,14 +113,15 @@ static void looked(struct disk *d, const struct err *why)
 		worker_defer(d->worker, &d->give_up, on_give_up); // which tells ready
 }
 
-static bool is_other_size(const struct facts *a, const struct facts *b)
+static bool is_other_size(const struct disk *d, const struct facts *f)
 {
-	return a->disk.blocks != b->disk.blocks || a->disk.is_read_only != b->disk.is_read_only;
+	return d->facts.disk.blocks != f->disk.blocks ||
+	       d->facts.disk.is_read_only != (f->disk.is_read_only || d->config.is_read_only);
 }
 
 static void found(struct disk *d, const struct facts *f)
 {
-	bool is_first = !d->facts.disk.block_size, is_other = is_other_size(&d->facts, f);
+	bool is_first = !d->facts.disk.block_size, is_other = is_other_size(d, f);
 	if (!is_first && !is_other)
 		return;
 	if (!is_first && d->facts.disk.block_size != f->disk.block_size)

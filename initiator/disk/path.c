@@ -24,7 +24,8 @@ static void on_ready(void *arg, const struct err *why)
 static bool on_changed(void *arg, enum scsi_lu_change change, const struct err *why)
 {
 	struct disk_path *p = arg;
-	if (p->disk->config.allows_replaced)
+	// The check that follows takes the new size over.
+	if (p->disk->config.allows_replaced || change == SCSI_LU_GREW)
 		return true;
 	path_stale(p, change, why);
 	return false;

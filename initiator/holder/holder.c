@@ -84,6 +84,10 @@ static void on_no_path(void *arg, const struct err *why)
 static void on_changed(void *arg)
 {
 	struct holder *h = arg;
+	const struct disk_facts *f = disk_facts(h->disk);
+	log_info("%s: the disk has %llu blocks of %u bytes%s now", h->config->name,
+		 (unsigned long long)f->blocks, f->block_size,
+		 f->is_read_only ? ", read only," : "");
 	atomic_store(&h->is_resized, true);
 	wake(h);
 }
@@ -371,13 +375,22 @@ static bool on_signal(struct holder *h)
 	return false;
 }
 
+static void take_size(struct holder *h)
+{
+	struct err e;
+	if (h->via->resized)
+		h->via->resized(h->carrier);
+	if (write_state(h, &e) < 0)
+		log_warn("%s: %s", h->config->name, e.text);
+}
+
 static void on_wake(struct holder *h)
 {
 	uint64_t count;
 	if (read(h->wake, &count, sizeof count) < 0)
 		return;
-	if (atomic_exchange(&h->is_resized, false) && h->via->resized)
-		h->via->resized(h->carrier);
+	if (atomic_exchange(&h->is_resized, false))
+		take_size(h);
 }
 
 // Until it is detached, or the carrier has ended.

@@ -103,6 +103,30 @@ def force_ends_what_waits_for_a_target(scratch, attachments, config, target):
     check(attachments.list() == [], "something is left")
 
 
+def resized(config, size):
+    config.storage_objects[0]["size"] = size
+
+
+def a_disk_that_grew_while_the_target_was_away_is_the_same(scratch, attachments, config, target):
+    """And one that shrank is refused."""
+    with Farblockd(scratch, config, "small"):
+        url = attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+    resized(config, SIZE + MIB)
+    os.truncate(scratch.file("disk.img"), SIZE + MIB)
+    with Farblockd(scratch, config, "large"):
+        eventually("the new size", lambda: attachments.one("disk")["bytes"] == SIZE + MIB)
+        run(["qemu-io", "-f", "raw", "-c", f"write -P 7 {SIZE} 4k", "-c", f"read -P 7 {SIZE} 4k",
+             url])
+        check(attachments.one("disk")["state"] == "attached", f"{attachments.one('disk')}")
+    resized(config, SIZE)
+    os.truncate(scratch.file("disk.img"), SIZE)
+    with Farblockd(scratch, config, "small again"):
+        eventually("the refusal", lambda: attachments.one("disk")["state"] == "another-disk")
+        said = attachments.log("disk")
+        check("the size changed from" in said and "check the disk" in said, said)
+        attachments.detach("disk")
+
+
 def refusals_say_why(attachments, target):
     for words, text in (
             ((target.url(), "--via", "floppy"), "--via 'floppy': must be one of ublk"),
@@ -214,6 +238,7 @@ def test():
             entries_are_attached(scratch, attachments, target)
         a_killed_target_is_waited_for(scratch, attachments, config, target)
         force_ends_what_waits_for_a_target(scratch, attachments, config, target)
+        a_disk_that_grew_while_the_target_was_away_is_the_same(scratch, attachments, config, target)
 
 
 main(test)

@@ -72,7 +72,7 @@ static void a_disk_that_does_not_say_is_not_taken_for_durable(void **state)
 	assert_int_equal(compare(&i, POWER_ON), SCSI_LU_RESTARTED);
 }
 
-static void another_designator_serial_number_or_size_is_another_disk(void **state)
+static void another_designator_serial_number_or_block_size_is_another_disk(void **state)
 {
 	struct identity i = disk();
 	i.designators[i.designators_len - 1]++;
@@ -84,11 +84,33 @@ static void another_designator_serial_number_or_size_is_another_disk(void **stat
 	i.serial_len = 0;
 	assert_int_equal(compare(&i, 0), SCSI_LU_REPLACED);
 	i = disk();
-	i.blocks++;
-	assert_int_equal(compare(&i, 0), SCSI_LU_REPLACED);
 	i = disk();
 	i.block_size = 4096;
 	assert_int_equal(compare(&i, 0), SCSI_LU_REPLACED);
+}
+
+static void a_new_size_of_a_disk_with_a_name_is_not_another_disk(void **state)
+{
+	struct identity i = disk();
+	i.blocks++;
+	assert_int_equal(compare(&i, 0), SCSI_LU_GREW);
+	assert_int_equal(compare(&i, POWER_ON), SCSI_LU_GREW);
+	i.has_write_cache = true; // what is lost counts more
+	assert_int_equal(compare(&i, POWER_ON), SCSI_LU_RESTARTED);
+	i = disk();
+	i.blocks--;
+	assert_int_equal(compare(&i, 0), SCSI_LU_SHRANK);
+}
+
+static void a_new_size_of_a_disk_without_a_name_is_another_disk(void **state)
+{
+	struct identity before = disk(), after;
+	struct err why;
+	before.designators_len = before.serial_len = 0;
+	after = before;
+	assert_int_equal(identity_compare(&before, &after, 0, &why), SCSI_LU_SAME);
+	after.blocks++;
+	assert_int_equal(identity_compare(&before, &after, 0, &why), SCSI_LU_REPLACED);
 }
 
 static void a_further_designator_or_another_path_is_the_same_disk(void **state)
@@ -134,7 +156,9 @@ int main(void)
 		cmocka_unit_test(a_volatile_disk_survives_a_lost_nexus_alone),
 		cmocka_unit_test(a_write_cache_does_not_survive_a_power_on),
 		cmocka_unit_test(a_disk_that_does_not_say_is_not_taken_for_durable),
-		cmocka_unit_test(another_designator_serial_number_or_size_is_another_disk),
+		cmocka_unit_test(another_designator_serial_number_or_block_size_is_another_disk),
+		cmocka_unit_test(a_new_size_of_a_disk_with_a_name_is_not_another_disk),
+		cmocka_unit_test(a_new_size_of_a_disk_without_a_name_is_another_disk),
 		cmocka_unit_test(a_further_designator_or_another_path_is_the_same_disk),
 		cmocka_unit_test(a_changed_medium_is_another_one_on_a_durable_disk_too),
 		cmocka_unit_test(a_page_cut_anywhere_is_read_to_its_end_only),

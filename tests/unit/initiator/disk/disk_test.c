@@ -12,7 +12,7 @@ static struct way ways[2];
 static struct worker *worker;
 static struct disk *disk;
 static sem_t ready, closed, moved, done, stale, changed, faulty;
-static struct err ready_why;
+static struct err ready_why, stale_why;
 static uint8_t content[BYTES], read_back[BYTES];
 
 static void on_ready(void *arg, const struct err *why)
@@ -36,6 +36,7 @@ static void on_resized(void *arg)
 
 static void on_stale(void *arg, const struct err *why)
 {
+	stale_why = *why;
 	sem_post(&stale);
 }
 
@@ -271,6 +272,49 @@ static void a_new_size_is_not_another_disk(void **state)
 	assert_int_equal(io.res, 0);
 }
 
+static void a_disk_that_grew_while_no_path_was_up_is_taken_over(void **state)
+{
+	struct disk_io io;
+	struct sg sg;
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	cut(&ways[0]);
+	begin(&io, &sg, DISK_WRITE, content, BLOCK);
+	far.more_blocks = 8;
+	back(&ways[0]);
+	sem_wait(&changed);
+	sem_wait(&done);
+	assert_int_equal(io.res, 0);
+	assert_int_equal(disk_facts(disk)->blocks, BLOCKS + 8);
+}
+
+static void a_disk_that_shrank_while_no_path_was_up_is_refused(void **state)
+{
+	struct disk_io io;
+	struct sg sg;
+	far.more_blocks = 8;
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	cut(&ways[0]);
+	begin(&io, &sg, DISK_WRITE, content, BLOCK);
+	far.more_blocks = 0;
+	worker_call(worker, way_back, &ways[0]);
+	sem_wait(&stale);
+	sem_wait(&done);
+	assert_int_equal(io.res, -ESTALE);
+	assert_non_null(strstr(stale_why.text, "the size changed from 16392 blocks"));
+	assert_int_equal(disk_facts(disk)->blocks, BLOCKS + 8);
+}
+
+static void a_disk_that_shrinks_under_a_live_session_is_refused(void **state)
+{
+	far.more_blocks = 8;
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	far.more_blocks = 0;
+	ways[0].key = 6, ways[0].asc = 0x2a, ways[0].ascq = 9;
+	request(DISK_READ, read_back, BLOCK);
+	sem_wait(&stale);
+	assert_int_equal(request(DISK_WRITE, content, BLOCK), -ESTALE);
+}
+
 static void one_path_to_another_disk_is_left_alone(void **state)
 {
 	open_disk((struct opening){ 2 });
@@ -329,6 +373,9 @@ int main(void)
 		T(errors_are_those_of_a_block_device),
 		T(a_replaced_disk_is_not_written),
 		T(a_new_size_is_not_another_disk),
+		T(a_disk_that_grew_while_no_path_was_up_is_taken_over),
+		T(a_disk_that_shrank_while_no_path_was_up_is_refused),
+		T(a_disk_that_shrinks_under_a_live_session_is_refused),
 		T(one_path_to_another_disk_is_left_alone),
 	};
 	for (int i = 0; i < BYTES; i++)
