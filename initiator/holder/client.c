@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A request to an attachment's process: a line, and one JSON object until the end of the stream.
-// The program's thread; blocks for at most a minute.
+// The program's thread; blocks.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/json/json.h"
 #include "initiator/holder/holder.h"
 
-#define ANSWER_SECONDS 60
+enum { // seconds for an answer
+	STATUS_SECONDS = 30,
+	DETACH_SECONDS =
+		180, // more than serve.c takes for a detach, one by force after one without
+};
 
-static int connect_to(const char *path, struct err *e)
+static int connect_to(const char *path, time_t seconds, struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = ANSWER_SECONDS };
+	struct timeval limit = { .tv_sec = seconds };
 	if (strlen(path) >= sizeof a.sun_path)
 		return err_set(e, -ENAMETOOLONG, "%s: too long", path);
 	memcpy(a.sun_path, path, strlen(path) + 1);
@@ -52,7 +57,8 @@ static int read_answer(int fd, char *ret, size_t size, struct err *e)
 struct json_object *holder_ask(const struct holder_files *f, const char *request, struct err *e)
 {
 	struct json_object *o = NULL;
-	int fd = connect_to(f->socket, e);
+	bool is_status = !strcmp(request, "status");
+	int fd = connect_to(f->socket, is_status ? STATUS_SECONDS : DETACH_SECONDS, e);
 	if (fd < 0)
 		return NULL;
 	char *text = malloc(HOLDER_ANSWER_MAX);

@@ -175,6 +175,17 @@ struct control_client *control_next(struct control *c)
 	return NULL;
 }
 
+struct control_client *control_waiting(struct control *c, enum holder_request up_to)
+{
+	for (unsigned i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+		struct control_client *client = &c->clients[i];
+		if (client->fd >= 0 && client->is_given && client->request != HOLDER_STATUS &&
+		    client->request <= up_to)
+			return client;
+	}
+	return NULL;
+}
+
 // The socket has room for all of it; a client that does not read keeps nobody waiting.
 void control_answer(struct control_client *client, struct json_object *answer)
 {

@@ -55,5 +55,8 @@ int control_timeout(const struct control *c, uint64_t now_ms);
 void control_run(struct control *c, uint64_t now_ms);
 // A client whose request is to be answered, once each; NULL: none.
 struct control_client *control_next(struct control *c);
+// A client whose request was given by control_next() and is not answered yet, of requests up to
+// this one but HOLDER_STATUS; NULL: none.
+struct control_client *control_waiting(struct control *c, enum holder_request up_to);
 // Sends the answer, of at most HOLDER_ANSWER_MAX bytes, and closes the client.
 void control_answer(struct control_client *client, struct json_object *answer);

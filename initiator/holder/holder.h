@@ -79,5 +79,5 @@ int holder_clear(const char *run_dir, const char *name, holder_find_fn *find, bo
 
 // Sends a request ("status", "detach", "detach force") and reads the answer, an object, for
 // json_object_put(). NULL with a text; -ECONNREFUSED, -ENOENT: the process is gone. Blocks for as
-// long as the request takes, at most a minute.
+// long as the request takes, at most three minutes, of "status" half a minute.
 struct json_object *holder_ask(const struct holder_files *f, const char *request, struct err *e);

@@ -52,15 +52,13 @@ static struct json_object *path_json(const struct disk_path_info *p)
 	return o;
 }
 
-static void add_carrier(struct json_object *o, const struct carrier *c)
+static void add_carrier(struct json_object *o, const char *via, const struct carrier_info *i)
 {
-	struct carrier_info i;
-	c->ops->info(c, &i);
-	add_text(o, "via", c->ops->name);
-	add_text(o, "device", i.device);
-	json_object_object_add(o, "id", json_object_new_int(i.id));
-	if (i.extra[0])
-		add_text(o, "file", i.extra);
+	add_text(o, "via", via);
+	add_text(o, "device", i->device);
+	json_object_object_add(o, "id", json_object_new_int(i->id));
+	if (i->extra[0])
+		add_text(o, "file", i->extra);
 }
 
 static void add_facts(struct json_object *o, const struct disk_facts *f)
@@ -82,8 +80,7 @@ struct json_object *holder_status(const struct holder_status *s)
 	add_text(o, "name", s->name);
 	add_text(o, "state", s->state);
 	json_object_object_add(o, "pid", json_object_new_int(getpid()));
-	if (s->carrier)
-		add_carrier(o, s->carrier);
+	add_carrier(o, s->via, s->carrier);
 	add_facts(o, &r.facts);
 	for (unsigned i = 0; i < r.count; i++)
 		json_object_array_add(paths, path_json(&r.paths[i]));

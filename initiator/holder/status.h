@@ -10,7 +10,8 @@ struct json_object;
 struct holder_status {
 	const char *name, *state;
 	struct disk *disk;
-	const struct carrier *carrier;
+	const char *via;
+	const struct carrier_info *carrier;
 };
 
 // A new object, for json_object_put(); NULL: no memory.

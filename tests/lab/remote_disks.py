@@ -97,8 +97,8 @@ def abandoned(lab, via):
     device = side.device
     side.kill()
     side.in_background("read", f"! dd if={device} bs=64k count=1 iflag=direct")
-    in_flight = f"awk '{{s += $1 + $2}} END {{print s}}' /sys/block/{device[5:]}/inflight"
-    wait_until(lambda: int(lab.guest.run(in_flight)), "a request is in flight")
+    sleeping = """awk '$2 == "(dd)" && $3 == "D"' /proc/[0-9]*/stat 2>/dev/null | grep ."""
+    wait_until(lambda: lab.guest.ask(sleeping)[0] == 0, "a request waits")
     status, output = side.ask("detach", "lab")
     same((status, f"{device} needs a new one" in output), (1, True), output)
     same(side.ask("detach", "lab", "--force"), (0, ""), "detach --force")

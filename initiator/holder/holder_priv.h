@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The parts of an attachment's process: its disk (opened.c), its state (state.c), what it does
+// until the end (serve.c). The program's thread, but for the disk's events, which come on its
+// worker and wake it, and the chore.
+#pragma once
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "initiator/holder/chore.h"
+#include "initiator/holder/control.h"
+#include "initiator/holder/holder.h"
+
+// What waits for a detach, and since when. serve.c
+struct detaching {
+	bool is_forced;
+	bool is_late;		     // those that waited were told
+	uint64_t begin_ms, until_ms; // until_ms: when they are told; 0: nothing is detached
+	int result;		     // of the chore
+	struct err why;
+};
+
+struct holder {
+	const struct holder_config *config;
+	struct holder_files files;
+	struct worker *worker;
+	struct disk *disk;
+	struct carrier *carrier;
+	struct carrier_info info; // of the carrier
+	const struct carrier_ops *via;
+	sem_t ready, closed;
+	bool is_abandoned, has_closed; // the disk
+	struct err why;		       // of the disk's readiness
+	struct control control;
+	struct chore chore; // what blocks: start and end of the carrier
+	struct detaching detaching;
+	int lock, claim, signals, wake;
+	atomic_bool is_resized, has_ended, has_no_path, is_stale;
+	struct err ended_why; // set before has_ended
+};
+
+// Each file calls those above it.
+
+// ---- state.c ----
+// An object, for json_object_put().
+struct json_object *holder_state(struct holder *h);
+int holder_write_state(struct holder *h, struct err *e);
+void holder_release(int *fd);
+
+// ---- opened.c ----
+void holder_wake(struct holder *h); // any thread
+// Until the disk is ready, or a signal, which stays pending, ends the attempt.
+int holder_open_disk(struct holder *h, struct err *e);
+// Requests fail from now on; does not wait.
+void holder_abandon_disk(struct holder *h);
+// Waits until its sessions have ended. Also on the chore's thread.
+void holder_close_disk(struct holder *h);
+void holder_free_disk(struct holder *h); // closes it before
+
+// ---- serve.c ----
+uint64_t holder_now_ms(void);
+// Answers requests until it is detached, or the carrier has ended (a negative errno with a text).
+int holder_serve(struct holder *h, struct err *e);

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The disk of an attachment: its sessions, opened until it is ready, and its events. The program's
+// thread; the events come on the disk's worker and wake it.
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "initiator/holder/holder_priv.h"
+#include "initiator/sync.h"
+
+// ---- the disk's events, on its worker ----
+
+void holder_wake(struct holder *h)
+{
+	uint64_t one = 1;
+	if (write(h->wake, &one, sizeof one) < 0)
+		errno = 0; // the counter is full: it wakes
+}
+
+static void on_ready(void *arg, const struct err *why)
+{
+	struct holder *h = arg;
+	h->why = *why;
+	sem_post(&h->ready);
+	holder_wake(h);
+}
+
+static void on_path(void *arg, unsigned index, enum disk_path_state s, const struct err *why)
+{
+	struct holder *h = arg;
+	struct disk_path_info i;
+	disk_path_info(h->disk, index, &i);
+	if (why->code)
+		log_warn("%s: %s: %s", i.name, disk_path_state_text(s), why->text);
+	else
+		log_info("%s: %s", i.name, disk_path_state_text(s));
+}
+
+static void on_no_path(void *arg, const struct err *why)
+{
+	struct holder *h = arg;
+	atomic_store(&h->has_no_path, why->code != 0);
+	if (why->code)
+		log_warn("%s: no path: %s", h->config->name, why->text);
+	else
+		log_info("%s: a path is up again", h->config->name);
+}
+
+static void on_changed(void *arg)
+{
+	struct holder *h = arg;
+	const struct disk_facts *f = disk_facts(h->disk);
+	log_info("%s: the disk has %llu blocks of %u bytes%s now", h->config->name,
+		 (unsigned long long)f->blocks, f->block_size,
+		 f->is_read_only ? ", read only," : "");
+	atomic_store(&h->is_resized, true);
+	holder_wake(h);
+}
+
+static void on_stale(void *arg, const struct err *why)
+{
+	struct holder *h = arg;
+	atomic_store(&h->is_stale, true);
+	log_error("%s: %s; all further requests fail (detach, check the disk, attach again)",
+		  h->config->name, why->text);
+}
+
+static void on_closed(void *arg)
+{
+	struct holder *h = arg;
+	sem_post(&h->closed);
+}
+
+// ---- the disk ----
+
+static void wait_for(sem_t *s)
+{
+	while (sem_wait(s) < 0)
+		; // EINTR
+}
+
+struct opening {
+	struct holder *h;
+	struct err *e;
+	int r;
+};
+
+static void open_run(void *arg)
+{
+	static const struct disk_ops ops = { on_ready,	 on_path,  on_no_path,
+					     on_changed, on_stale, on_closed };
+	struct opening *o = arg;
+	o->r = disk_new(&o->h->disk, o->h->worker, &o->h->config->disk, &ops, o->h, o->e);
+}
+
+static void close_run(void *arg)
+{
+	disk_close(arg);
+}
+
+// Until the disk is ready or cannot be; a signal, which stays pending, ends the attempt.
+static bool wait_ready(struct holder *h)
+{
+	struct pollfd fds[] = {
+		{h->wake,	   POLLIN, 0},
+		{ h->signals, POLLIN, 0}
+	};
+	bool is_interrupted = false;
+	uint64_t count;
+	while (sem_trywait(&h->ready) < 0) {
+		if (poll(fds, is_interrupted ? 1 : 2, -1) < 0)
+			continue; // EINTR
+		if (fds[0].revents && read(h->wake, &count, sizeof count) < 0)
+			continue; // EAGAIN
+		if (!is_interrupted && fds[1].revents) {
+			is_interrupted = true;
+			worker_call(h->worker, close_run, h->disk);
+		}
+	}
+	return is_interrupted;
+}
+
+int holder_open_disk(struct holder *h, struct err *e)
+{
+	struct opening o = { .h = h, .e = e };
+	int r = scsi_sync_worker_new(&h->worker, e);
+	if (r < 0)
+		return r;
+	worker_call(h->worker, open_run, &o);
+	if (o.r < 0)
+		return o.r;
+	bool is_interrupted = wait_ready(h);
+	if (!h->why.code)
+		return 0;
+	*e = h->why;
+	if (is_interrupted)
+		err_set(e, -ECANCELED, "%s: interrupted", h->config->name);
+	worker_free(h->worker);
+	disk_free(h->disk);
+	h->worker = NULL;
+	h->disk = NULL;
+	return e->code;
+}
+
+void holder_abandon_disk(struct holder *h)
+{
+	h->is_abandoned = true;
+	worker_call(h->worker, close_run, h->disk);
+}
+
+void holder_close_disk(struct holder *h)
+{
+	if (h->disk && !h->has_closed) {
+		worker_call(h->worker, close_run, h->disk);
+		wait_for(&h->closed);
+		h->has_closed = true;
+	}
+}
+
+void holder_free_disk(struct holder *h)
+{
+	holder_close_disk(h);
+	worker_free(h->worker);
+	disk_free(h->disk);
+	h->worker = NULL;
+	h->disk = NULL;
+}

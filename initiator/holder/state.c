@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What an attachment is: its state file and its answer. The program's thread.
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/json/json.h"
+#include "core/whole_file.h"
+#include "initiator/holder/holder_priv.h"
+#include "initiator/holder/status.h"
+
+struct json_object *holder_state(struct holder *h)
+{
+	struct holder_status s = {
+		.name = h->config->name,
+		.disk = h->disk,
+		.via = h->via->name,
+		.carrier = &h->info,
+		.state = chore_is_busy(&h->chore)	? "detaching"
+			 : atomic_load(&h->is_stale)	? "another-disk"
+			 : atomic_load(&h->has_no_path) ? "no-path"
+							: "attached",
+	};
+	return holder_status(&s);
+}
+
+int holder_write_state(struct holder *h, struct err *e)
+{
+	static const struct whole_file_ways ways = { .suffix = ".new" };
+	struct json_object *o = holder_state(h);
+	size_t len;
+	char *text = o ? json_write(o, &len) : NULL;
+	int r = text ? whole_file_replace(h->files.state, text, len, &ways, e)
+		     : err_set(e, -ENOMEM, "out of memory");
+	free(text);
+	json_object_put(o);
+	return r < 0 ? r : 0;
+}
+
+void holder_release(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
