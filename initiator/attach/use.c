@@ -16,6 +16,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "initiator/attach/escapes.h"
+
 enum { PARTS_MAX = 256 };
 
 struct target { // a disk and its partitions
@@ -110,22 +112,6 @@ static int check_holders(const struct target *t, struct err *e)
 
 // ---- mounts and swap ----
 
-// In place: the octal escapes of the kernel's lists.
-static void unescape(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && isdigit(s[1]) && isdigit(s[2]) && isdigit(s[3])) {
-			*to++ = (char)(((s[1] - '0') << 6) + ((s[2] - '0') << 3) + (s[3] - '0'));
-			s += 3;
-		} else {
-			*to++ = *s;
-		}
-	}
-	*to = 0;
-}
-
 // "36 35 98:0 /root /mnt rw,noatime master:1 - ext4 /dev/sda1 rw": a filesystem of several devices
 // has a number of its own and is known by the source alone.
 static int check_mount(const struct target *t, char *line, struct err *e)
@@ -137,8 +123,8 @@ static int check_mount(const struct target *t, char *line, struct err *e)
 	if (!rest || sscanf(line, "%*d %*d %u:%u %4095s %4095s", &major, &minor, root, at) != 4)
 		return 0;
 	sscanf(rest, " - %63s %4095s", type, source);
-	unescape(source);
-	unescape(at);
+	escapes_undo(source);
+	escapes_undo(at);
 	if (is_of(t, makedev(major, minor)) || is_at(t, source))
 		return err_set(e, -EBUSY, "%s: mounted at '%s'", t->path, at);
 	return 0;
@@ -150,7 +136,7 @@ static int check_swap(const struct target *t, char *line, struct err *e)
 
 	if (sscanf(line, "%4095s", path) != 1)
 		return 0;
-	unescape(path);
+	escapes_undo(path);
 	return is_at(t, path) ? err_set(e, -EBUSY, "%s: used as swap", t->path) : 0;
 }
 

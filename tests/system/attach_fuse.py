@@ -45,9 +45,9 @@ def is_gone(attachments, device):
     log = attachments.log("disk")
     check(not SANITIZER.search(log), log)
     with open("/proc/self/mountinfo", encoding="utf-8") as f:
-        check(attachments.run_dir not in f.read(), "it is still mounted")
+        check(os.path.dirname(attachments.run_dir) not in f.read(), "it is still mounted")
     files = run(["losetup", "-n", "-O", "BACK-FILE", "-a"]).stdout
-    check(attachments.run_dir not in files, f"{device}: {files}")
+    check(os.path.dirname(attachments.run_dir) not in files, f"{device}: {files}")
 
 
 def sums(folder):
@@ -177,6 +177,42 @@ def what_a_dead_process_left_is_detached(attachments, target, at):
         is_gone(attachments, device)
 
 
+def a_detach_has_an_end_while_the_target_is_away(attachments, daemon, target):
+    """Without force it is refused, also by a signal; by force what waits fails."""
+    device = attach(attachments, target)
+    daemon.kill()
+    with subprocess.Popen(["dd", f"if={device}", "of=/dev/null", "iflag=direct", "count=1"],
+                          stderr=subprocess.PIPE) as reader:
+        eventually("the loss", lambda: attachments.one("disk")["state"] == "no-path")
+        said = attachments.detach("disk", status=1)
+        check(f"{device}: opened by 'dd'" in said, said)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            before = attachments.log("disk").count("cannot detach")
+            os.kill(attachments.one("disk")["pid"], number)
+            eventually("a refusal", lambda count=before:
+                       attachments.log("disk").count("cannot detach") > count)
+        check(attachments.one("disk")["state"] == "no-path", f"{attachments.one('disk')}")
+        attachments.detach("disk", "--force")
+        check(reader.wait() != 0, "the read succeeded")
+    daemon.start()
+    is_gone(attachments, device)
+
+
+def a_mount_point_may_have_any_characters(scratch, attachments, target):
+    """As /proc/self/mountinfo escapes; what a dead process left there is cleared."""
+    place = scratch.file(" a\tplace\nwith \\040 odd, #names\u00f6 ")
+    for leave in (["attach"], ["detach"]):
+        device = attach(attachments, target, "--at", place)
+        check(attachments.one("disk")["file"] == f"{place}/disk", f"{attachments.one('disk')}")
+        os.kill(attachments.one("disk")["pid"], signal.SIGKILL)
+        eventually("its end", lambda: attachments.one("disk")["state"] == "dead")
+        if leave == ["attach"]:
+            device = attach(attachments, target, "--at", place)
+        attachments.detach("disk")
+        is_gone(attachments, device)
+        check(not os.path.exists(place) or os.listdir(place) == [], "what is left")
+
+
 def a_read_only_disk_is_one(scratch, attachments, target):
     place = scratch.file("place")
     os.mkdir(place)
@@ -205,6 +241,8 @@ def test():
             a_used_device_is_detached_by_force(attachments, target, at)
             what_a_dead_process_left_is_cleared(attachments, target, at)
             what_a_dead_process_left_is_detached(attachments, target, at)
+            a_detach_has_an_end_while_the_target_is_away(attachments, daemon, target)
+            a_mount_point_may_have_any_characters(scratch, attachments, target)
             a_read_only_disk_is_one(scratch, attachments, target)
 
 

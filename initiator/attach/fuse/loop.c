@@ -38,15 +38,16 @@ static int loop_open(int number, int flags)
 
 static bool is_of(int number, const char *file)
 {
-	char path[64], line[PATH_MAX + 2] = "";
+	char path[64], line[PATH_MAX + 2];
 
 	snprintf(path, sizeof path, "/sys/block/loop%d/loop/backing_file", number);
 	FILE *f = fopen(path, "re");
 	if (!f)
 		return false;
-	if (fgets(line, sizeof line, f))
-		line[strcspn(line, "\n")] = 0;
+	size_t len = fread(line, 1, sizeof line - 1, f);
 	fclose(f);
+	len -= len && line[len - 1] == '\n'; // further ones are the path's
+	line[len] = 0;
 	return !strcmp(line, file);
 }
 

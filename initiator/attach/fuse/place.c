@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "initiator/attach/escapes.h"
 #include "initiator/attach/fuse/loop.h"
 #include "initiator/attach/use.h"
 
@@ -58,9 +59,11 @@ static bool is_mount_of(const char *line, const char *path)
 	char at[PATH_MAX], type[64];
 	const char *rest = strstr(line, " - ");
 
-	return rest && sscanf(line, "%*d %*d %*s %*s %4095s", at) == 1 &&
-	       sscanf(rest, " - %63s", type) == 1 && !strcmp(type, "fuse.farblock") &&
-	       !strcmp(at, path);
+	if (!rest || sscanf(line, "%*d %*d %*s %*s %4095s", at) != 1 ||
+	    sscanf(rest, " - %63s", type) != 1)
+		return false;
+	escapes_undo(at);
+	return !strcmp(type, "fuse.farblock") && !strcmp(at, path);
 }
 
 static bool is_mounted(const char *path)
