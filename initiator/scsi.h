@@ -204,13 +204,15 @@ enum scsi_lu_change {
 	SCSI_LU_SHRANK,
 };
 
-// On the session's worker. All slots are required; none may free the session.
+// On the session's worker. All slots but attention are required; none may free the session.
 struct scsi_watch_ops {
 	// The unit is identified, or cannot be (why->code); called once.
 	void (*ready)(void *arg, const struct err *why);
 	// It has changed, as described by why. True: its commands continue on the changed unit
 	// (unless the block size differs). False: they end with -ESTALE from now on.
 	bool (*changed)(void *arg, enum scsi_lu_change change, const struct err *why);
+	// A unit attention that a check has fetched, of which no command will tell.
+	void (*attention)(void *arg, uint8_t asc, uint8_t ascq);
 };
 
 // Watches a logical unit: after a lost session, or a unit attention that requires it, checks

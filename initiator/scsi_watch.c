@@ -194,6 +194,8 @@ static void answered(struct scsi_watch *w, const struct scsi_cmd *c)
 	struct scsi_sense s;
 	if (is_sense(c, KEY_UNIT_ATTENTION, &s) && w->attentions_seen++ < ATTENTIONS_MAX) {
 		w->attentions |= identity_attention(s.asc, s.ascq);
+		if (w->ops->attention)
+			w->ops->attention(w->arg, s.asc, s.ascq);
 		send_step(w);
 	} else if (is_waiting(c) && w->waits++ < WAITS_MAX) {
 		timer_arm(w->session->worker, &w->timer, WAIT_US);

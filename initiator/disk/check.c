@@ -163,6 +163,7 @@ static void answered(struct disk_path *p, const struct scsi_cmd *c)
 		take(p, c);
 		next(p);
 	} else if (s.key == KEY_ATTENTION && p->attentions++ < ATTENTIONS_MAX) {
+		notice_attention(p->disk, s.asc, s.ascq);
 		send(p);
 	} else if (is_waiting(c, &s) && p->waits++ < WAITS_MAX) {
 		timer_arm(p->disk->worker, &p->wait, WAIT_US);

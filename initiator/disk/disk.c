@@ -318,6 +318,11 @@ const struct disk_facts *disk_facts(const struct disk *d)
 	return &d->facts.disk;
 }
 
+unsigned disk_notices(const struct disk *d)
+{
+	return d->notices;
+}
+
 unsigned disk_path_count(const struct disk *d)
 {
 	return d->path_count;

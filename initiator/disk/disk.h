@@ -83,6 +83,18 @@ enum disk_path_state {
 };
 const char *disk_path_state_text(enum disk_path_state s); // any thread
 
+// What the user should know, although requests may succeed.
+enum disk_notice {
+	DISK_RESERVATION_LOST,	   // 2A/03, 2A/04, 2A/05
+	DISK_RESERVATION_CONFLICT, // status 18h: requests fail with -EBADE
+	DISK_SPACE_LOW,		   // 38/07: the soft threshold of a thin pool
+	DISK_SPACE_EXHAUSTED,	   // 27/07: writes fail with -ENOSPC
+	DISK_NOTICE_COUNT,
+};
+// A word for programs ("space-low"), and what has happened and what to do. Any thread.
+const char *disk_notice_word(enum disk_notice n);
+const char *disk_notice_text(enum disk_notice n);
+
 struct disk_path_info {
 	const char *name; // valid as long as the disk
 	enum disk_path_state state;
@@ -108,6 +120,9 @@ struct disk_ops {
 	// The unit was restarted with loss of data, or replaced: requests fail with -ESTALE from
 	// now on (unless allows_replaced).
 	void (*stale)(void *arg, const struct err *why);
+	// A notice holds from now on, or (is_over) does not any more: one of conflict or exhausted
+	// space is over when something was written a minute after the last such answer.
+	void (*notice)(void *arg, enum disk_notice n, bool is_over);
 	// After disk_close(): all sessions have ended, all requests are done.
 	void (*closed)(void *arg);
 };
@@ -168,6 +183,7 @@ void disk_free(struct disk *d);
 
 // Valid after ready; changes before ops->changed.
 const struct disk_facts *disk_facts(const struct disk *d);
+unsigned disk_notices(const struct disk *d); // those that hold: bits by enum disk_notice
 unsigned disk_path_count(const struct disk *d);
 void disk_path_info(const struct disk *d, unsigned index, struct disk_path_info *ret);
 struct worker *disk_worker(const struct disk *d);

@@ -66,6 +66,8 @@ struct disk {
 	bool is_stale;
 	struct err stale_why, first_why;
 	bool is_closing, is_closed;
+	unsigned notices; // bits
+	uint64_t notice_ns[DISK_NOTICE_COUNT];
 	uint8_t *zeroes; // a block
 
 	struct list queue;   // requests that wait for a path
@@ -82,6 +84,11 @@ void path_set_state(struct disk_path *p, enum disk_path_state s, const struct er
 bool disk_has_path(const struct disk *d);
 // Another unit is behind p. Once that is so for all paths, the disk has gone.
 void path_set_wrong(struct disk_path *p, const struct err *why);
+
+// ---- notice.c ----
+void notice_set(struct disk *d, enum disk_notice n);
+void notice_attention(struct disk *d, uint8_t asc, uint8_t ascq);
+void notice_written(struct disk *d); // something was
 
 // ---- select.c ----
 struct disk_path *select_path(struct disk *d); // NULL: none serves I/O

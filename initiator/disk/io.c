@@ -236,6 +236,8 @@ static void part_done(struct disk_io *io)
 	p->info.bytes_read += io->op == DISK_READ ? io->cmd.len : 0;
 	p->info.bytes_written += io->op == DISK_WRITE ? io->cmd.len : 0;
 	io->tries = 0;
+	if (p->disk->notices && (io->op == DISK_WRITE || io->op == DISK_WRITE_ZEROES))
+		notice_written(p->disk);
 	if (io->op == DISK_FLUSH || io->is_flushing) {
 		complete(io, 0);
 		return;
@@ -329,6 +331,14 @@ static void act(struct disk_io *io, enum action a, int res)
 		retry(io, res);
 }
 
+static void note_sense(struct disk *d, const struct scsi_sense *s)
+{
+	if (s->key == 0x6)
+		notice_attention(d, s->asc, s->ascq);
+	else if (s->key == 0x7 && s->asc == 0x27 && s->ascq == 0x07)
+		notice_set(d, DISK_SPACE_EXHAUSTED);
+}
+
 static void judge_sense(struct disk_io *io)
 {
 	struct scsi_sense s;
@@ -336,6 +346,7 @@ static void judge_sense(struct disk_io *io)
 		retry(io, -EIO);
 		return;
 	}
+	note_sense(io->disk, &s);
 	for (size_t i = 0; i < sizeof sense_rows / sizeof *sense_rows; i++) {
 		if ((sense_rows[i].key >= 0 && sense_rows[i].key != s.key) ||
 		    (sense_rows[i].asc >= 0 && sense_rows[i].asc != s.asc) ||
@@ -360,6 +371,7 @@ static void judge_status(struct disk_io *io)
 	} else if (c->status == SCSI_BUSY || c->status == SCSI_TASK_SET_FULL) {
 		wait_busy(io, -EIO);
 	} else if (c->status == SCSI_RESERVATION_CONFLICT) {
+		notice_set(io->disk, DISK_RESERVATION_CONFLICT);
 		complete(io, -EBADE);
 	} else if (c->status == SCSI_CHECK_CONDITION) {
 		judge_sense(io);

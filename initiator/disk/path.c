@@ -31,9 +31,15 @@ static bool on_changed(void *arg, enum scsi_lu_change change, const struct err *
 	return false;
 }
 
+static void on_attention(void *arg, uint8_t asc, uint8_t ascq)
+{
+	struct disk_path *p = arg;
+	notice_attention(p->disk, asc, ascq);
+}
+
 static void on_up(struct scsi_session *s)
 {
-	static const struct scsi_watch_ops watch_ops = { on_ready, on_changed };
+	static const struct scsi_watch_ops watch_ops = { on_ready, on_changed, on_attention };
 	struct disk_path *p = scsi_session_arg(s);
 	struct err why;
 	p->failures = 0;
@@ -70,6 +76,9 @@ static void on_retry(struct scsi_session *s, const struct err *why, unsigned sec
 static void on_async(struct scsi_session *s, const uint8_t *sense, size_t sense_len)
 {
 	struct disk_path *p = scsi_session_arg(s);
+	struct scsi_sense parsed;
+	if (scsi_sense_parse(sense, sense_len, &parsed))
+		notice_attention(p->disk, parsed.asc, parsed.ascq);
 	if (p->is_watched)
 		check_begin(p);
 }

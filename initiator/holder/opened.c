@@ -66,6 +66,15 @@ static void on_stale(void *arg, const struct err *why)
 		  h->config->name, why->text);
 }
 
+static void on_notice(void *arg, enum disk_notice n, bool is_over)
+{
+	struct holder *h = arg;
+	if (is_over)
+		log_info("%s: %s: over", h->config->name, disk_notice_word(n));
+	else
+		log_warn("%s: %s", h->config->name, disk_notice_text(n));
+}
+
 static void on_closed(void *arg)
 {
 	struct holder *h = arg;
@@ -88,8 +97,15 @@ struct opening {
 
 static void open_run(void *arg)
 {
-	static const struct disk_ops ops = { on_ready,	 on_path,  on_no_path,
-					     on_changed, on_stale, on_closed };
+	static const struct disk_ops ops = {
+		.ready = on_ready,
+		.path = on_path,
+		.no_path = on_no_path,
+		.changed = on_changed,
+		.stale = on_stale,
+		.notice = on_notice,
+		.closed = on_closed,
+	};
 	struct opening *o = arg;
 	o->r = disk_new(&o->h->disk, o->h->worker, &o->h->config->disk, &ops, o->h, o->e);
 }

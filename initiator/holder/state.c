@@ -20,7 +20,7 @@ struct json_object *holder_state(struct holder *h)
 		.state = chore_is_busy(&h->chore)	? "detaching"
 			 : atomic_load(&h->is_stale)	? "another-disk"
 			 : atomic_load(&h->has_no_path) ? "no-path"
-							: "attached",
+							: NULL,
 	};
 	return holder_status(&s);
 }

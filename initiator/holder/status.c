@@ -11,7 +11,7 @@ struct reading {
 	struct disk *disk;
 	struct disk_facts facts;
 	struct disk_path_info paths[DISK_PATHS_MAX];
-	unsigned count;
+	unsigned count, notices;
 };
 
 static void read_run(void *arg)
@@ -19,6 +19,7 @@ static void read_run(void *arg)
 	struct reading *r = arg;
 	r->facts = *disk_facts(r->disk);
 	r->count = disk_path_count(r->disk);
+	r->notices = disk_notices(r->disk);
 	for (unsigned i = 0; i < r->count; i++)
 		disk_path_info(r->disk, i, &r->paths[i]);
 }
@@ -72,18 +73,44 @@ static void add_facts(struct json_object *o, const struct disk_facts *f)
 	add_text(o, "identity", f->identity);
 }
 
+// The worst one is the state of a disk that has a path.
+static const char *state_of(const struct holder_status *s, unsigned notices)
+{
+	if (s->state)
+		return s->state;
+	for (unsigned n = DISK_NOTICE_COUNT; n-- > 0;)
+		if (notices & 1u << n)
+			return disk_notice_word((enum disk_notice)n);
+	return "attached";
+}
+
+static struct json_object *notices_json(unsigned notices)
+{
+	struct json_object *list = json_object_new_array();
+	for (unsigned n = 0; n < DISK_NOTICE_COUNT; n++) {
+		if (!(notices & 1u << n))
+			continue;
+		struct json_object *o = json_object_new_object();
+		add_text(o, "notice", disk_notice_word((enum disk_notice)n));
+		add_text(o, "text", disk_notice_text((enum disk_notice)n));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
 struct json_object *holder_status(const struct holder_status *s)
 {
 	struct reading r = { .disk = s->disk };
 	struct json_object *o = json_object_new_object(), *paths = json_object_new_array();
 	worker_call(disk_worker(s->disk), read_run, &r);
 	add_text(o, "name", s->name);
-	add_text(o, "state", s->state);
+	add_text(o, "state", state_of(s, r.notices));
 	json_object_object_add(o, "pid", json_object_new_int(getpid()));
 	add_carrier(o, s->via, s->carrier);
 	add_facts(o, &r.facts);
 	for (unsigned i = 0; i < r.count; i++)
 		json_object_array_add(paths, path_json(&r.paths[i]));
 	json_object_object_add(o, "paths", paths);
+	json_object_object_add(o, "notices", notices_json(r.notices));
 	return o;
 }

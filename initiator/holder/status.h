@@ -8,7 +8,8 @@
 struct json_object;
 
 struct holder_status {
-	const char *name, *state;
+	const char *name;
+	const char *state; // NULL: as the disk's notices say, else "attached"
 	struct disk *disk;
 	const char *via;
 	const struct carrier_info *carrier;

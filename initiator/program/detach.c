@@ -106,6 +106,16 @@ static void print_paths(struct json_object *o)
 	}
 }
 
+static void print_notices(struct json_object *o)
+{
+	struct json_object *list;
+	if (!json_object_object_get_ex(o, "notices", &list) ||
+	    !json_object_is_type(list, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		printf("  %s\n", text_of(json_object_array_get_idx(list, i), "text"));
+}
+
 static void print_one(struct json_object *o)
 {
 	struct json_object *v;
@@ -113,6 +123,7 @@ static void print_one(struct json_object *o)
 	printf("%s  %s  %s  %.1f GiB  %s  %s\n", text_of(o, "name"), text_of(o, "device"),
 	       text_of(o, "via"), bytes / (1 << 30), text_of(o, "state"), text_of(o, "identity"));
 	print_paths(o);
+	print_notices(o);
 }
 
 static bool attached_found(void *arg, const char *name)
@@ -128,6 +139,7 @@ static bool attached_found(void *arg, const char *name)
 		if (o) {
 			json_object_object_add(o, "state", json_object_new_string("dead"));
 			json_object_object_del(o, "paths");
+			json_object_object_del(o, "notices");
 		}
 	}
 	if (!o || !is_wanted(a, name, o)) {

@@ -11,6 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
 from attachment import Attachments  # noqa: E402
 from initiator import end, start  # noqa: E402
 from farblock import Config, Farblockd, Scratch, check, eventually, main, run  # noqa: E402
@@ -191,6 +192,28 @@ def slow_clients_delay_no_request(attachments, target):
     is_gone(attachments)
 
 
+def another_initiators_reservation_is_told(attachments, target):
+    """Once in the log, and in attached until something can be written again."""
+    url = attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+    check(attachments.one("disk")["notices"] == [], f"{attachments.one('disk')}")
+    tool = [farblock.program("farblock-initiator"), "reserve", target.url()]
+    other = ["--initiator-name", "iqn.2025-01.org.farblock:other"]
+    run([*tool, "register", "--service-key", "7", *other])
+    run([*tool, "reserve", "--key", "7", "--type", "write-exclusive", *other])
+    said = run(["qemu-io", "-f", "raw", "-c", "write 0 64k", "-c", "write 0 64k", url],
+               check=False).stdout
+    check(said.count("write failed") == 2, said)
+    status = attachments.one("disk")
+    check(status["state"] == "reservation-conflict", f"{status}")
+    check([n["notice"] for n in status["notices"]] == ["reservation-conflict"], f"{status}")
+    text = "another initiator has reserved the disk"
+    check(text in attachments.command("attached"), "attached")
+    check(attachments.log("disk").count(text) == 1, attachments.log("disk"))
+    run([*tool, "clear", "--key", "7", *other])
+    run(["qemu-io", "-f", "raw", "-c", "write 0 64k", url])
+    attachments.detach("disk")
+
+
 def a_signal_undoes_an_attachment(attachments):
     """The target accepts and does not answer."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -234,6 +257,7 @@ def test():
             a_name_is_attached_once(attachments, target)
             a_dead_process_leaves_its_name(attachments, target)
             slow_clients_delay_no_request(attachments, target)
+            another_initiators_reservation_is_told(attachments, target)
             a_signal_undoes_an_attachment(attachments)
             entries_are_attached(scratch, attachments, target)
         a_killed_target_is_waited_for(scratch, attachments, config, target)

@@ -2,7 +2,7 @@
 // A disk over one or two paths: requests, failover, failback, access states, replaced units.
 #include <semaphore.h>
 
-#include "initiator/disk/disk.h"
+#include "initiator/disk/disk_priv.h"
 #include "initiator/sync.h"
 #include "initiator/tool/fake_session.h"
 
@@ -40,6 +40,14 @@ static void on_stale(void *arg, const struct err *why)
 	sem_post(&stale);
 }
 
+static unsigned told[DISK_NOTICE_COUNT];
+
+static void on_notice(void *arg, enum disk_notice n, bool is_over)
+{
+	assert_false(is_over);
+	told[n]++;
+}
+
 static void on_closed(void *arg)
 {
 	sem_post(&closed);
@@ -49,6 +57,7 @@ static const struct disk_ops ops = { .ready = on_ready,
 				     .path = on_path,
 				     .changed = on_resized,
 				     .stale = on_stale,
+				     .notice = on_notice,
 				     .closed = on_closed };
 
 struct opening {
@@ -238,6 +247,78 @@ static void errors_are_those_of_a_block_device(void **state)
 	}
 }
 
+static void expect_notice(enum disk_notice n)
+{
+	for (unsigned i = 0; i < DISK_NOTICE_COUNT; i++)
+		assert_int_equal(told[i], i == (unsigned)n);
+	assert_int_equal(disk_notices(disk), 1u << n);
+}
+
+static void what_another_initiator_or_a_thin_pool_does_is_told_once(void **state)
+{
+	static const struct {
+		uint8_t key, asc, ascq;
+		enum disk_notice notice;
+		int res;
+	} rows[] = {
+		{6,  0x2a, 3, DISK_RESERVATION_LOST, 0      },
+		{ 6, 0x2a, 4, DISK_RESERVATION_LOST, 0      },
+		{ 6, 0x2a, 5, DISK_RESERVATION_LOST, 0      },
+		{ 6, 0x38, 7, DISK_SPACE_LOW,	      0	},
+		{ 7, 0x27, 7, DISK_SPACE_EXHAUSTED,  -ENOSPC},
+	};
+	open_disk((struct opening){ 1 });
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		disk->notices = 0;
+		memset(told, 0, sizeof told);
+		for (int twice = 0; twice < 2; twice++) {
+			ways[0].key = rows[i].key, ways[0].asc = rows[i].asc;
+			ways[0].ascq = rows[i].ascq;
+			assert_int_equal(request(DISK_WRITE, content, BLOCK), rows[i].res);
+		}
+		assert_int_equal(request(DISK_WRITE, content, BLOCK), 0); // it stays for a while
+		expect_notice(rows[i].notice);
+	}
+}
+
+static void a_reservation_conflict_is_told_once(void **state)
+{
+	open_disk((struct opening){ 1 });
+	for (int i = 0; i < 2; i++) {
+		ways[0].status = SCSI_RESERVATION_CONFLICT;
+		assert_int_equal(request(DISK_WRITE, content, BLOCK), -EBADE);
+	}
+	expect_notice(DISK_RESERVATION_CONFLICT);
+}
+
+static void a_conflict_that_is_old_ends_with_a_write(void **state)
+{
+	open_disk((struct opening){ 1 });
+	ways[0].status = SCSI_RESERVATION_CONFLICT;
+	assert_int_equal(request(DISK_WRITE, content, BLOCK), -EBADE);
+	disk->notice_ns[DISK_RESERVATION_CONFLICT] -= 61 * NS_PER_SEC;
+	disk->ops.notice = NULL;
+	assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	assert_int_equal(disk_notices(disk), 1u << DISK_RESERVATION_CONFLICT);
+	assert_int_equal(request(DISK_WRITE, content, BLOCK), 0);
+	assert_int_equal(disk_notices(disk), 0);
+}
+
+// It is fetched by the check that follows a login, and no command tells of it.
+static void a_reservation_lost_with_the_session_is_told(void **state)
+{
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	cut(&ways[0]);
+	struct disk_io io;
+	struct sg sg;
+	begin(&io, &sg, DISK_WRITE, content, BLOCK);
+	ways[0].ready_asc = 0x2a, ways[0].ready_ascq = 3;
+	back(&ways[0]);
+	sem_wait(&done);
+	assert_int_equal(io.res, 0);
+	expect_notice(DISK_RESERVATION_LOST);
+}
+
 static void a_replaced_disk_is_not_written(void **state)
 {
 	struct disk_io io;
@@ -334,6 +415,7 @@ static int setup(void **state)
 {
 	struct err e;
 	memset(&far, 0, sizeof far);
+	memset(told, 0, sizeof told);
 	far.serial = 'a';
 	far.has_ways = true;
 	ways[0] = (struct way){ .alua = 0xff, .group = 1 };
@@ -371,6 +453,10 @@ int main(void)
 		T(an_optimized_path_is_preferred),
 		T(requests_follow_a_change_of_access_states),
 		T(errors_are_those_of_a_block_device),
+		T(what_another_initiator_or_a_thin_pool_does_is_told_once),
+		T(a_reservation_conflict_is_told_once),
+		T(a_conflict_that_is_old_ends_with_a_write),
+		T(a_reservation_lost_with_the_session_is_told),
 		T(a_replaced_disk_is_not_written),
 		T(a_new_size_is_not_another_disk),
 		T(a_disk_that_grew_while_no_path_was_up_is_taken_over),

@@ -35,8 +35,10 @@ struct way {
 	char serial;  // 0: that of the disk
 	uint8_t alua; // the state of its port group; 0xff: the disk has none
 	uint16_t group;
-	unsigned commands;	// READ and WRITE
-	uint8_t key, asc, ascq; // the next READ or WRITE ends with these; 0: succeeds
+	unsigned commands;	       // READ and WRITE
+	uint8_t status;		       // of the next READ or WRITE; 0: GOOD
+	uint8_t ready_asc, ready_ascq; // the next TEST UNIT READY has this unit attention
+	uint8_t key, asc, ascq;	       // the next READ or WRITE ends with these; 0: succeeds
 };
 
 struct fake {
@@ -123,16 +125,34 @@ static void port_groups(const struct way *way, struct scsi_cmd *c)
 	give(c, data, sizeof data);
 }
 
-static bool is_refused(struct way *way, struct scsi_cmd *c)
+static void end_with(struct scsi_cmd *c, uint8_t key, uint8_t asc, uint8_t ascq)
 {
-	if (!way || !way->key)
-		return false;
-	const uint8_t sense[18] = { 0x70, 0, way->key, [7] = 10, [12] = way->asc, way->ascq };
-	way->key = 0;
+	const uint8_t sense[18] = { 0x70, 0, key, [7] = 10, [12] = asc, ascq };
 	c->status = SCSI_CHECK_CONDITION;
 	memcpy(c->sense, sense, sizeof sense);
 	c->sense_len = sizeof sense;
+}
+
+static bool is_refused(struct way *way, struct scsi_cmd *c)
+{
+	if (way && way->status) {
+		c->status = way->status;
+		way->status = 0;
+		return true;
+	}
+	if (!way || !way->key)
+		return false;
+	end_with(c, way->key, way->asc, way->ascq);
+	way->key = 0;
 	return true;
+}
+
+static void test_ready(struct way *way, struct scsi_cmd *c)
+{
+	if (!way || !way->ready_asc)
+		return;
+	end_with(c, 6, way->ready_asc, way->ready_ascq);
+	way->ready_asc = 0;
 }
 
 static void execute(struct way *way, struct scsi_cmd *c)
@@ -142,6 +162,8 @@ static void execute(struct way *way, struct scsi_cmd *c)
 	c->is_under = c->is_over = false;
 	switch (c->cdb[0]) {
 	case 0x00: // TEST UNIT READY
+		test_ready(way, c);
+		break;
 	case 0x35: // SYNCHRONIZE CACHE(10)
 		break;
 	case 0x12:
