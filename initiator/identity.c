@@ -17,6 +17,7 @@ void identity_inquiry(struct identity *i, const uint8_t *data, uint32_t len)
 {
 	if (len < 32)
 		return;
+	i->has_inquiry = true;
 	i->type = data[0];
 	memcpy(i->vendor_product, data + 8, sizeof i->vendor_product);
 }
@@ -84,11 +85,13 @@ void identity_capacity_16(struct identity *i, const uint8_t *data, uint32_t len)
 	i->block_size = get_be32(data + 8);
 }
 
+// FFFFFFFFh refers to READ CAPACITY(16) (SBC-4 5.20.2): no number.
 void identity_capacity_10(struct identity *i, const uint8_t *data, uint32_t len)
 {
 	if (len < 8)
 		return;
-	i->blocks = (uint64_t)get_be32(data) + 1;
+	uint32_t last = get_be32(data);
+	i->blocks = last == UINT32_MAX ? 0 : (uint64_t)last + 1;
 	i->block_size = get_be32(data + 4);
 }
 

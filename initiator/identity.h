@@ -11,6 +11,7 @@
 enum { IDENTITY_DATA_MAX = 2048 }; // limit of bytes of a response
 
 struct identity {
+	bool has_inquiry; // the standard INQUIRY data is known
 	uint8_t type;
 	uint8_t vendor_product[24];
 	uint8_t designators[512]; // of the unit itself; VPD page 83h

@@ -115,19 +115,24 @@ static void never_ready(struct scsi_watch *w)
 	ready(w, &why);
 }
 
+static void unidentified(struct scsi_watch *w, struct err *why)
+{
+	if (w->is_ready) {
+		judge(w, SCSI_LU_REPLACED, why, true);
+		release(w);
+		return;
+	}
+	err_prefix(why, "LUN %u", w->lun);
+	ready(w, why);
+}
+
 static void look_failed(struct scsi_watch *w, const struct scsi_cmd *c)
 {
 	char text[240];
 	struct err why;
 	scsi_cmd_text(c, text, sizeof text);
 	err_set(&why, c->res ? c->res : -EIO, "%s: %s", scsi_op_name(steps[w->step].op), text);
-	if (w->is_ready) {
-		judge(w, SCSI_LU_REPLACED, &why, true);
-		release(w);
-		return;
-	}
-	err_prefix(&why, "LUN %u", w->lun);
-	ready(w, &why);
+	unidentified(w, &why);
 }
 
 // --- a check ---
@@ -182,10 +187,15 @@ static bool is_waiting(const struct scsi_cmd *c)
 
 static void next_step(struct scsi_watch *w)
 {
-	if (++w->step < STEP_COUNT)
+	struct err why;
+	if (++w->step < STEP_COUNT) {
 		send_step(w);
-	else
+	} else if (w->found.has_inquiry) {
 		look_done(w);
+	} else {
+		err_set(&why, -EPROTO, "INQUIRY: short answer: less than 32 bytes");
+		unidentified(w, &why);
+	}
 }
 
 static void answered(struct scsi_watch *w, const struct scsi_cmd *c)

@@ -16,6 +16,7 @@ static const struct {
 	{ ALUA_NONE,	     0,		""			   },
 	{ ALUA_LBA_DEPENDENT, 2,		 "LBA dependent"	 },
 	{ ALUA_NON_OPTIMIZED, 4,		 "active/non-optimized"},
+	{ ALUA_UNREPORTED,	   6,	      "state not reported"  },
 	{ ALUA_STANDBY,	ALUA_USELESS, "standby"		},
 	{ ALUA_UNAVAILABLE,   ALUA_USELESS, "unavailable"		},
 	{ ALUA_OFFLINE,	ALUA_USELESS, "offline"		},

@@ -13,7 +13,8 @@ enum alua_state {
 	ALUA_LBA_DEPENDENT = 4,
 	ALUA_OFFLINE = 14,
 	ALUA_TRANSITIONING = 15,
-	ALUA_NONE = 255, // the unit has no states
+	ALUA_UNREPORTED = 254, // the unit has states, but reports none of this port's group
+	ALUA_NONE = 255,       // the unit has no states
 };
 
 const char *alua_text(enum alua_state s);

@@ -121,7 +121,7 @@ static void take(struct disk_path *p, const struct scsi_cmd *c)
 			facts_steps[p->step].take(&p->found, p->data, c->data_len);
 	} else if (!alua_find(p->data, c->data_len, false, p->found.port_group, &p->alua,
 			      &p->is_preferred)) {
-		p->alua = ALUA_NONE;
+		p->alua = ALUA_UNREPORTED;
 		p->is_preferred = false;
 	}
 }

@@ -187,6 +187,8 @@ int facts_evaluate(struct facts *f, struct err *e)
 {
 	const struct identity *i = &f->identity;
 	struct disk_facts *d = &f->disk;
+	if (!i->has_inquiry)
+		return err_set(e, -EPROTO, "INQUIRY: short answer: less than 32 bytes");
 	if (i->type & 0xe0)
 		return err_set(e, -ENXIO, "no such LUN");
 	if (i->type != TYPE_DISK)
@@ -194,7 +196,9 @@ int facts_evaluate(struct facts *f, struct err *e)
 	if (i->block_size < 512 || i->block_size > 65536 || i->block_size & (i->block_size - 1))
 		return err_set(e, -EPROTO, "READ CAPACITY: unsupported block size: %u bytes",
 			       i->block_size);
-	if (!i->blocks || i->blocks > INT64_MAX / i->block_size)
+	if (!i->blocks)
+		return err_set(e, -EPROTO, "READ CAPACITY: no number of blocks");
+	if (i->blocks > INT64_MAX / i->block_size)
 		return err_set(e, -EPROTO, "READ CAPACITY: invalid number of blocks: %lu",
 			       (unsigned long)i->blocks);
 	d->blocks = i->blocks;

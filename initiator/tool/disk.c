@@ -30,8 +30,11 @@ int tool_run(struct scsi_sync *y, struct scsi_sync_cmd *c, enum scsi_op op, stru
 {
 	char text[240];
 	scsi_sync_run(y, c);
-	if (scsi_cmd_is_good(&c->cmd))
+	if (scsi_cmd_is_good(&c->cmd) && !(c->cmd.is_write && c->cmd.is_under))
 		return 0;
+	if (scsi_cmd_is_good(&c->cmd))
+		return err_set(e, -EPROTO, "%s: GOOD, but %u of %u bytes of its data were not read",
+			       scsi_op_name(op), c->cmd.residual, c->cmd.len);
 	tool_cmd_text(y, &c->cmd, text, sizeof text);
 	return err_set(e, c->cmd.res ? c->cmd.res : -EIO, "%s: %s", scsi_op_name(op), text);
 }
@@ -68,6 +71,10 @@ static int capacity(struct tool_disk *d, struct err *e)
 			return r;
 		if (n < 8)
 			return err_set(e, -EPROTO, "READ CAPACITY: short answer: %u bytes", n);
+		if (get_be32(b) == UINT32_MAX) // refers to READ CAPACITY(16)
+			return err_set(e, -EPROTO,
+				       "READ CAPACITY: no number of blocks: READ CAPACITY(10) "
+				       "refers to READ CAPACITY(16), which has no valid answer");
 		last = get_be32(b);
 		d->block_size = get_be32(b + 4);
 	}

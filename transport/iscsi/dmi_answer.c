@@ -40,7 +40,15 @@ bool dmi_take_numbers(struct dmi_sns *s, const struct iscsi_pdu *pdu, const uint
 	return true;
 }
 
-int dmi_take_residual(struct dmi_task *t, uint8_t flags, uint32_t residual, uint32_t in_done,
+// An error needs no residual to say that data was not written.
+static bool is_short(const struct dmi_task *t, uint32_t done)
+{
+	if (done >= t->len || t->residual_flags & ISCSI_RSP_OVERFLOW)
+		return false;
+	return t->is_read || (t->is_write && !t->status && !t->response);
+}
+
+int dmi_take_residual(struct dmi_task *t, uint8_t flags, uint32_t residual, uint32_t moved,
 		      struct err *e)
 {
 	uint32_t most = t->len;
@@ -53,13 +61,14 @@ int dmi_take_residual(struct dmi_task *t, uint8_t flags, uint32_t residual, uint
 				       residual, t->len);
 		most -= residual;
 	}
-	if (!t->is_read)
-		return 0;
-	// Data that did not arrive is missing, whatever the target reports.
-	t->data_len = in_done < most ? in_done : most;
-	if (t->data_len < t->len && !(t->residual_flags & ISCSI_RSP_OVERFLOW)) {
+	// Data that did not arrive, or was never requested, is missing, whatever the target
+	// reports.
+	uint32_t done = moved < most ? moved : most;
+	if (t->is_read)
+		t->data_len = done;
+	if (is_short(t, done)) {
 		t->residual_flags = ISCSI_RSP_UNDERFLOW;
-		t->residual = t->len - t->data_len;
+		t->residual = t->len - done;
 	}
 	return 0;
 }

@@ -44,7 +44,8 @@ static int take_response(struct dmi_tcp *d, struct dmi_task *t, const uint8_t *b
 	const struct iscsi_scsi_rsp *h = (const void *)bhs;
 	t->response = h->response;
 	t->status = h->status;
-	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), tt->in_done, e);
+	int r = dmi_take_residual(t, h->flags, get_be32(h->residual),
+				  t->is_write ? tt->out_done : tt->in_done, e);
 	if (!r)
 		r = dmi_take_sense(t, data, len, e);
 	if (!r)

@@ -14,9 +14,9 @@
 
 // --- status ---
 
-// How much data a read has received. With a status other than GOOD nothing, unless the residual
-// says otherwise. At most what the target has written, if the device counts that.
-static uint32_t in_done(const struct rnic_slot *s)
+// How much data was moved. With a status other than GOOD nothing, unless the residual says
+// otherwise. At most what the target has written or requested, if the device counts that.
+static uint32_t moved(const struct rnic_slot *s)
 {
 	const struct dmi_task *t = s->task;
 	bool is_told = t->residual_flags & (ISCSI_RSP_UNDERFLOW | ISCSI_RSP_OVERFLOW);
@@ -32,7 +32,7 @@ static int take_response(struct rnic_slot *s, const struct iser_msg *m, struct e
 	t->response = h->response;
 	t->status = h->status;
 	t->residual_flags = h->flags;
-	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), in_done(s), e);
+	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), moved(s), e);
 	if (!r)
 		r = dmi_take_sense(t, m->data, m->pdu.data_len, e);
 	if (!r)

@@ -20,9 +20,9 @@ static int take_credits(struct srpi_channel *ch, int32_t delta, struct err *e)
 
 // --- the response to a command ---
 
-// How much data a read has received. With a status other than GOOD nothing, unless the residual
-// says otherwise. At most what the target has written, if the device counts that.
-static uint32_t in_done(const struct rnic_slot *slot)
+// How much data was moved. With a status other than GOOD nothing, unless the residual says
+// otherwise. At most what the target has written or requested, if the device counts that.
+static uint32_t moved(const struct rnic_slot *slot)
 {
 	const struct srpi_task *t = slot->task;
 	if (t->status && !t->is_under && !t->is_over)
@@ -46,14 +46,16 @@ static int take_residual(struct rnic_slot *slot, const struct srp_response *r, s
 	if (t->is_under && t->residual > len)
 		return err_set(e, -EPROTO, "SRP: RSP: underflow of %u bytes in a transfer of %u",
 			       t->residual, len);
-	if (!t->is_read)
+	if (!t->is_read && (!t->is_write || t->status))
 		return 0;
-	uint32_t most = t->is_under ? len - t->residual : len, done = in_done(slot);
-	// Data that did not arrive is missing, whatever the target reports.
-	t->data_len = done < most ? done : most;
-	if (t->data_len < len && !t->is_over) {
+	// Data that did not arrive, or was never requested, is missing, whatever the target reports.
+	uint32_t most = t->is_under ? len - t->residual : len, done = moved(slot);
+	done = done < most ? done : most;
+	if (t->is_read)
+		t->data_len = done;
+	if (done < len && !t->is_over) {
 		t->is_under = true;
-		t->residual = len - t->data_len;
+		t->residual = len - done;
 	}
 	return 0;
 }

@@ -211,6 +211,20 @@ static void an_optimized_path_is_preferred(void **state)
 	assert_int_equal(ways[1].commands, 4);
 }
 
+// REPORT TARGET PORT GROUPS has no descriptor of the first path's group.
+static void a_path_whose_state_is_not_reported_is_tried_last(void **state)
+{
+	ways[0].is_unreported = true;
+	ways[0].alua = ways[1].alua = 1;
+	open_disk((struct opening){ 2, .policy = DISK_ROUND_ROBIN });
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	assert_int_equal(ways[0].commands, 0);
+	cut(&ways[1]);
+	assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	assert_int_equal(ways[0].commands, 1);
+}
+
 // Asymmetric access state changed: the states are read again, and the request goes there.
 static void requests_follow_a_change_of_access_states(void **state)
 {
@@ -451,6 +465,7 @@ int main(void)
 		T(requests_wait_while_no_path_is_up),
 		T(requests_fail_after_the_time_without_a_path),
 		T(an_optimized_path_is_preferred),
+		T(a_path_whose_state_is_not_reported_is_tried_last),
 		T(requests_follow_a_change_of_access_states),
 		T(errors_are_those_of_a_block_device),
 		T(what_another_initiator_or_a_thin_pool_does_is_told_once),

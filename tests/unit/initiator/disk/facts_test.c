@@ -106,6 +106,32 @@ static void other_devices_are_refused(void **state)
 	assert_int_equal(facts_evaluate(&f, &e), -EMEDIUMTYPE);
 }
 
+// FFFFFFFFh refers to READ CAPACITY(16), which this unit does not have.
+static void a_capacity_that_refers_to_another_command_is_no_size(void **state)
+{
+	struct err e;
+	good(state);
+	give(SCSI_READ_CAPACITY_10, 0, "\xff\xff\xff\xff\0\0\2\0", 8);
+	assert_int_equal(facts_evaluate(&f, &e), -EPROTO);
+	assert_string_equal(e.text, "READ CAPACITY: no number of blocks");
+}
+
+static void a_unit_that_says_nothing_is_no_disk(void **state)
+{
+	struct err e;
+	f = (struct facts){ 0 };
+	give(SCSI_INQUIRY, 0, "", 0);
+	give_capacity(999, 512, 3);
+	assert_int_equal(facts_evaluate(&f, &e), -EPROTO);
+	assert_string_equal(e.text, "INQUIRY: short answer: less than 32 bytes");
+}
+
+static void a_group_without_a_reported_state_is_the_last_choice(void **state)
+{
+	assert_true(alua_rank(ALUA_UNREPORTED, false) > alua_rank(ALUA_NON_OPTIMIZED, false));
+	assert_true(alua_rank(ALUA_UNREPORTED, false) < ALUA_USELESS);
+}
+
 static void limits_do_not_overflow(void **state)
 {
 	uint8_t limits[64] = { 0, 0xb0, 0, 60 };
@@ -179,6 +205,9 @@ int main(void)
 		T(a_disk_is_described),
 		T(sizes_that_no_disk_has_are_refused),
 		T(other_devices_are_refused),
+		T(a_capacity_that_refers_to_another_command_is_no_size),
+		T(a_unit_that_says_nothing_is_no_disk),
+		T(a_group_without_a_reported_state_is_the_last_choice),
 		T(limits_do_not_overflow),
 		T(short_responses_say_nothing),
 		T(data_of_another_page_says_nothing),

@@ -35,6 +35,7 @@ struct way {
 	char serial;  // 0: that of the disk
 	uint8_t alua; // the state of its port group; 0xff: the disk has none
 	uint16_t group;
+	bool is_unreported;	       // ... which has no descriptor in the list of groups
 	unsigned commands;	       // READ and WRITE
 	uint8_t status;		       // of the next READ or WRITE; 0: GOOD
 	uint8_t ready_asc, ready_ascq; // the next TEST UNIT READY has this unit attention
@@ -121,7 +122,7 @@ static void move(struct scsi_cmd *c)
 static void port_groups(const struct way *way, struct scsi_cmd *c)
 {
 	uint8_t data[12] = { 0, 0, 0, 8, way->alua };
-	put_be16(data + 6, way->group);
+	put_be16(data + 6, (uint16_t)(way->group + way->is_unreported));
 	give(c, data, sizeof data);
 }
 

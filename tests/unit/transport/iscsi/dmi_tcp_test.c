@@ -102,6 +102,42 @@ static void data_that_the_residual_takes_back_is_not_valid(void **state)
 
 // --- data-out ---
 
+static void script_good(struct rig *rg, const uint8_t *bhs, const uint8_t *data, uint32_t len)
+{
+	if ((bhs[0] & 0x3f) == ISCSI_OP_SCSI_CMD)
+		response(rg, bhs, 0, 0, 0, NULL, 0);
+}
+
+static void script_refuse(struct rig *rg, const uint8_t *bhs, const uint8_t *data, uint32_t len)
+{
+	if ((bhs[0] & 0x3f) == ISCSI_OP_SCSI_CMD)
+		response(rg, bhs, 0, 8, 0, NULL, 0);
+}
+
+// Of 3000 bytes 512 are immediate data.
+static void a_write_that_ends_before_its_data_was_requested_is_short(void **state)
+{
+	static uint8_t mem[3000];
+	struct sg sg = { .addr = mem, .len = sizeof mem };
+	r.script = script_good;
+	add(&r, &sg, 1, sizeof mem, true);
+	rig_run(&r);
+	assert_int_equal(r.res[0], 0);
+	assert_int_equal(r.tasks[0].dm.residual_flags, ISCSI_RSP_UNDERFLOW);
+	assert_int_equal(r.tasks[0].dm.residual, 2488);
+}
+
+static void a_refused_write_needs_no_residual(void **state)
+{
+	static uint8_t mem[3000];
+	struct sg sg = { .addr = mem, .len = sizeof mem };
+	r.script = script_refuse;
+	add(&r, &sg, 1, sizeof mem, true);
+	rig_run(&r);
+	assert_int_equal(r.tasks[0].dm.status, 8);
+	assert_int_equal(r.tasks[0].dm.residual_flags, 0);
+}
+
 static void gather(struct rig *rg, const uint8_t *bhs, const uint8_t *data, uint32_t len)
 {
 	uint32_t offset = (bhs[0] & 0x3f) == ISCSI_OP_DATA_OUT ? get_be32(bhs + 40) : 0;
@@ -291,6 +327,8 @@ int main(void)
 		T(status_in_the_last_data_in_ends_the_command),
 		T(missing_data_is_an_underflow_even_if_the_target_denies_it),
 		T(data_that_the_residual_takes_back_is_not_valid),
+		T(a_write_that_ends_before_its_data_was_requested_is_short),
+		T(a_refused_write_needs_no_residual),
 		T(a_write_goes_out_immediate_then_as_r2ts_ask),
 		T(unsolicited_data_fills_the_first_burst),
 		T(no_data_leaves_unasked_where_none_may),

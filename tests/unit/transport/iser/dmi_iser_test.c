@@ -241,6 +241,24 @@ static void a_read_has_no_more_than_the_device_saw_written(void **state)
 	}
 }
 
+// GOOD, but the device saw only 300 bytes requested; or it does not count.
+static void a_write_is_as_long_as_the_device_saw_requested(void **state)
+{
+	static const uint64_t moved = 300;
+	static uint8_t mem[20000];
+	struct sg sg = { .addr = mem, .len = sizeof mem };
+	for (int counts = 0; counts < 2; counts++) {
+		rig_done(&r);
+		rig_init(&r, &iser_carrier);
+		device(&r)->moved = counts ? &moved : NULL;
+		r.script = good;
+		struct dmi_task *t = add(&r, &sg, 1, sizeof mem, true);
+		rig_run(&r);
+		assert_int_equal(t->residual_flags, counts ? ISCSI_RSP_UNDERFLOW : 0);
+		assert_int_equal(t->residual, counts ? 19700 : 0);
+	}
+}
+
 static void a_failed_read_has_no_data_unless_told(void **state)
 {
 	uint8_t mem[512];
@@ -512,6 +530,7 @@ int main(void)
 		T(a_response_may_invalidate_its_commands_stag),
 		T(a_read_has_what_the_residual_leaves),
 		T(a_read_has_no_more_than_the_device_saw_written),
+		T(a_write_is_as_long_as_the_device_saw_requested),
 		T(a_failed_read_has_no_data_unless_told),
 		T(numbers_open_the_window),
 		T(a_dropped_command_is_out_of_reach_and_done),

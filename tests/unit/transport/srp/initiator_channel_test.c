@@ -186,6 +186,17 @@ static void up_read_pieces(struct rig *rg)
 	rig_send(rg, 4000, false, 4);
 }
 
+// The target says GOOD, but has read nothing.
+static void a_write_is_as_long_as_the_device_saw_requested(void **state)
+{
+	r.target.iu = keep_and_respond;
+	r.on_up = up_write_9000;
+	rig_run(&r);
+	assert_int_equal(r.res[0], 0);
+	assert_true(r.tasks[0].is_under);
+	assert_int_equal(r.tasks[0].residual, 9000);
+}
+
 static void write_by_table(struct st_conn *c, const uint8_t *iu, uint32_t len)
 {
 	struct srp_command cmd;
@@ -457,6 +468,7 @@ int main(void)
 		T(a_short_write_is_immediate_data),
 		T(without_consent_there_is_no_immediate_data),
 		T(a_longer_write_has_a_direct_descriptor),
+		T(a_write_is_as_long_as_the_device_saw_requested),
 		T(immediate_data_fits_the_targets_ius),
 		T(pieces_with_a_key_each_are_a_table),
 		T(without_tables_memory_is_copied),
