@@ -48,9 +48,9 @@ def data_for(head):
     return b""
 
 
-class Target:
-    """lie(target, head, answers): changes the list of PDUs (or bytes) that answer the request
-    with this header, or returns another."""
+class Listener:
+    """What all scripted targets are: a socket, and a thread for each connection that runs serve()
+    until it ends. told: how often an answer was not the honest one."""
 
     def __init__(self, lie=None):
         self.lie, self.told = lie, 0
@@ -65,6 +65,19 @@ class Target:
             except OSError:
                 return
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    options = ()  # further ones of the program
+
+
+class Target(Listener):
+    """lie(target, head, answers): changes the list of PDUs (or bytes) that answer the request
+    with this header, or returns another."""
+
+    def url(self, verb):
+        where = f"iscsi://127.0.0.1:{self.port}"
+        if verb in ("discover", "tree"):
+            return where
+        return f"{where}/{NAME}" + ("" if verb == "luns" else "/0")
 
     def serve(self, connection):
         numbers = {"stat_sn": 1}
@@ -154,6 +167,14 @@ def head_is_immediate(request):
 
 # --- lies, as rows of a table name them ---
 
+def both(first, second):
+    """Two lies, each about another request."""
+    def lie(*about):
+        changed = first(*about)
+        return second(*about) if changed is None else changed
+    return lie
+
+
 def of(opcode, change):
     """change(pdu): each answer with this PDU opcode."""
     def lie(_, __, answers):
@@ -203,22 +224,23 @@ def says(cdb_opcode, data, page=None):
 
 # --- runs ---
 
+VERBS = {"discover": ["discover"], "tree": ["discover", "--tree"], "ping": ["ping"], "inquiry": ["inquiry"], "luns": ["luns"],
+         "read": ["read", "--length", "4096", "--output", "/dev/null"],
+         "write": ["write", "--force"], "short write": ["write", "--force", "--length", "4096"],
+         "capacity": ["capacity"],
+         "unmap": ["unmap", "--force", "--length", "4096"],
+         "report": ["reserve", "report"], "register": ["reserve", "register", "--service-key", "7"]}
+
+
 def arguments(verb, target, source):
-    where = f"iscsi://127.0.0.1:{target.port}"
-    if verb == "discover":
-        return [verb, where]
-    if verb == "tree":
-        return ["discover", "--tree", where]
-    if verb == "copy":
-        unit = f"{where}/{NAME}/0"
-        return [verb, unit, unit, "--length", "64k", "--seek", "128k", "--force", *RETRIES]
-    more = {"read": ["--length", "4096", "--output", "/dev/null"],
-            "write": ["--force", "--input", source]}.get(verb, [])
-    return [verb, f"{where}/{NAME}" + ("" if verb == "luns" else "/0"), *more, *RETRIES]
+    words = list(VERBS[verb])
+    words += ["--input", source] if words[0] == "write" else []
+    urls = [target.url(verb)] * (2 if verb == "copy" else 1)
+    return [words[0], *urls, *words[1:], *RETRIES, *target.options]
 
 
-def run(verb, lie, source):
-    target = Target(lie)
+def run(verb, lie, source, make):
+    target = make(lie)
     process = start(*arguments(verb, target, source))
     try:
         out, err = process.communicate(timeout=LIMIT)
@@ -231,9 +253,9 @@ def run(verb, lie, source):
     return target, process.returncode, out + err
 
 
-def check(row, source):
+def check(row, source, make):
     what, verb, lie, status, words = row
-    target, ended, text = run(verb, lie, source)
+    target, ended, text = run(verb, lie, source, make)
     fault = None
     if ended != status:
         fault = f"exit status {ended}, not {status}"
@@ -246,9 +268,9 @@ def check(row, source):
     return fault and f"{what} ({verb}): {fault}: {text.strip()[-1500:]}"
 
 
-def check_all(rows, source="/dev/null"):
+def check_all(rows, source="/dev/null", make=Target):
     """rows: (what the lie is, verb, lie, exit status, words of the output)."""
     with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
-        faults = [fault for fault in pool.map(lambda row: check(row, source), rows) if fault]
+        faults = [fault for fault in pool.map(lambda row: check(row, source, make), rows) if fault]
     if faults:
         raise Failure(f"{len(faults)} of {len(rows)} lies:\n" + "\n".join(faults))

@@ -11,9 +11,9 @@
 bool dmi_take_numbers(struct dmi_sns *s, const struct iscsi_pdu *pdu, const uint8_t *bhs);
 
 // Sets t's residual, residual_flags and data_len from the O and U flags and the residual count of
-// its response, after moved bytes of data-in, or of data-out that was sent unsolicited or requested.
-// response and status are set. Bytes that were not moved are an underflow, whatever the target
-// reports. -EPROTO: an underflow longer than the transfer.
+// its response, after moved bytes of data-in, or of data-out that was sent unsolicited or
+// requested. response and status are set. Bytes that were not moved are an underflow, whatever the
+// target reports. -EPROTO: an underflow longer than the transfer.
 int dmi_take_residual(struct dmi_task *t, uint8_t flags, uint32_t residual, uint32_t moved,
 		      struct err *e);
 

@@ -48,7 +48,8 @@ static int take_residual(struct rnic_slot *slot, const struct srp_response *r, s
 			       t->residual, len);
 	if (!t->is_read && (!t->is_write || t->status))
 		return 0;
-	// Data that did not arrive, or was never requested, is missing, whatever the target reports.
+	// Data that did not arrive, or was never requested, is missing, whatever the target
+	// reports.
 	uint32_t most = t->is_under ? len - t->residual : len, done = moved(slot);
 	done = done < most ? done : most;
 	if (t->is_read)
