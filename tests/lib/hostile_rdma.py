@@ -34,7 +34,8 @@ class Send:
         self.parts, self.stag = parts, stag
 
     def payload(self):
-        return b"".join(p if isinstance(p, (bytes, bytearray)) else p.message() for p in self.parts)
+        return b"".join(bytes(p) if isinstance(p, (bytes, bytearray)) else p.message()
+                        for p in self.parts)
 
     def image(self):
         return self.payload(), self.stag

@@ -88,6 +88,13 @@ class Target(Listener):
         except OSError:
             pass  # the initiator has closed the connection
 
+    def numbered(self, request, body, numbers):
+        """The honest answers."""
+        answers = self.honest(request, bytes(request.bhs), body)
+        for answer in answers:
+            self.number(answer, request, numbers)
+        return answers
+
     def answer_next(self, connection, source, numbers):
         head = source.read(48)
         if len(head) < 48:
@@ -96,9 +103,7 @@ class Target(Listener):
         body = source.read(length + -length % 4)[:length]
         request = raw.Pdu()
         request.bhs[:] = head
-        answers = self.honest(request, head, body)
-        for answer in answers:
-            self.number(answer, request, numbers)
+        answers = self.numbered(request, body, numbers)
         if self.lie:
             was = b"".join(a.wire() for a in answers)
             changed = self.lie(self, head, answers)
@@ -145,10 +150,10 @@ class Target(Listener):
             return [raw.Pdu(raw.TMF_RSP, itt=itt)]
         if request.opcode == raw.DATA_OUT:
             return [raw.Pdu(raw.RESPONSE, itt=itt)] if request.flags & raw.F else []
-        return self.command(request, head)
+        return self.command(request, head, body)
 
     @staticmethod
-    def command(request, head):
+    def command(request, head, body):
         expected = int.from_bytes(head[20:24], "big")
         if request.flags & raw.WRITE and expected:
             return [raw.Pdu(raw.R2T, itt=request.itt, ttt=7, desired=expected)]
