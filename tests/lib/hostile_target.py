@@ -18,8 +18,10 @@ LIMIT = 25  # seconds; every run ends of its own accord long before
 RETRIES = ("--replacement-timeout", "0")
 BLOCKS, BLOCK = 2048, 512
 TO_FULL_FEATURE, STATUS = 0x87, 0x01
-INQUIRY, CAPACITY_10, READ_10, WRITE_10 = 0x12, 0x25, 0x28, 0x2a
-READ_16, WRITE_16, CAPACITY_16, REPORT_LUNS = 0x88, 0x8a, 0x9e, 0xa0
+INQUIRY, MODE_SENSE_6, CAPACITY_10, READ_10, WRITE_10 = 0x12, 0x1a, 0x25, 0x28, 0x2a
+UNMAP, PR_IN, PR_OUT, EXTENDED_COPY, READ_16, WRITE_16 = 0x42, 0x5e, 0x5f, 0x83, 0x88, 0x8a
+CAPACITY_16, REPORT_LUNS, PORT_GROUPS = 0x9e, 0xa0, 0xa3
+ILLEGAL = bytes((0x70, 0, 5, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x20, 0, 0, 0, 0, 0))
 CRASHES = ("Sanitizer", "runtime error", "Assertion", "core dumped")
 
 
@@ -43,6 +45,8 @@ def data_for(head):
         return struct.pack(">II", BLOCKS - 1, BLOCK)
     if opcode == REPORT_LUNS:
         return struct.pack(">I12x", 8)
+    if opcode == PR_IN:
+        return struct.pack(">II", 1, 0) if head[33] < 2 else bytes(8)
     if opcode in (READ_10, READ_16):
         return bytes(int.from_bytes(head[20:24], "big"))
     return b""
@@ -172,11 +176,14 @@ def head_is_immediate(request):
 
 # --- lies, as rows of a table name them ---
 
-def both(first, second):
-    """Two lies, each about another request."""
+def both(*lies):
+    """Several lies, each about another request."""
     def lie(*about):
-        changed = first(*about)
-        return second(*about) if changed is None else changed
+        for one in lies:
+            changed = one(*about)
+            if changed is not None:
+                return changed
+        return None
     return lie
 
 
@@ -212,11 +219,14 @@ def to(cdb_opcode, *answers, **fields):
 
 
 def says(cdb_opcode, data, page=None):
-    """SCSI data instead of the honest data, with a residual that is true."""
+    """SCSI data instead of the honest data, with a residual that is true. page: of INQUIRY, None:
+    the standard data; the service action of PERSISTENT RESERVE IN, None: all."""
     def lie(_, head, answers):
         if head[0] & 0x3f != raw.COMMAND or head[32] != cdb_opcode:
             return
         if cdb_opcode == INQUIRY and (head[34] if head[33] & 1 else None) != page:
+            return
+        if cdb_opcode == PR_IN and page is not None and head[33] & 0x1f != page:
             return
         expected = int.from_bytes(head[20:24], "big")
         sent, was = data[:expected], answers[0]
@@ -227,6 +237,12 @@ def says(cdb_opcode, data, page=None):
     return lie
 
 
+def refuses(cdb_opcode):
+    """ILLEGAL REQUEST, INVALID COMMAND OPERATION CODE."""
+    return to((cdb_opcode,), lambda itt: raw.Pdu(
+        raw.RESPONSE, itt=itt, status=raw.CHECK, data=struct.pack(">H", len(ILLEGAL)) + ILLEGAL))
+
+
 # --- runs ---
 
 VERBS = {"discover": ["discover"], "tree": ["discover", "--tree"], "ping": ["ping"], "inquiry": ["inquiry"], "luns": ["luns"],
@@ -234,6 +250,7 @@ VERBS = {"discover": ["discover"], "tree": ["discover", "--tree"], "ping": ["pin
          "write": ["write", "--force"], "short write": ["write", "--force", "--length", "4096"],
          "capacity": ["capacity"],
          "unmap": ["unmap", "--force", "--length", "4096"],
+         "copy": ["copy", "--force", "--length", "4096", "--seek", "8192"],
          "report": ["reserve", "report"], "register": ["reserve", "register", "--service-key", "7"]}
 
 
