@@ -64,7 +64,6 @@ void identity_extended(struct identity *i, const uint8_t *data, uint32_t len)
 {
 	if (page_len(data, len, 0x86) < 3)
 		return;
-	i->has_extended = true;
 	i->has_volatile = data[6] & V_SUP;
 }
 
@@ -97,12 +96,13 @@ void identity_capacity_10(struct identity *i, const uint8_t *data, uint32_t len)
 
 // --- evaluation ---
 
-// No field reports that a medium is durable. A unit that reports both its write cache as off and
-// nothing as volatile acknowledges only what is on its medium; any other unit may lose acknowledged
-// writes at a power on.
+// No field reports that a medium is durable. A unit that reports its write cache as off
+// acknowledges only what is on its medium (SBC-3 6.4.5), unless it reports volatile storage; V_SUP
+// is zero also for units that do not say (SPC-4 7.8.7), and units older than VPD page 86h are such.
+// Any other unit may lose acknowledged writes at a power on.
 bool identity_is_durable(const struct identity *i)
 {
-	return i->has_extended && !i->has_volatile && i->has_caching && !i->has_write_cache;
+	return !i->has_volatile && i->has_caching && !i->has_write_cache;
 }
 
 // SPC-4 annex D, SAM-5 6.3. The first matching row applies. A logical unit reset and the loss of a
@@ -213,6 +213,6 @@ enum scsi_lu_change identity_compare(const struct identity *before, const struct
 	err_set(why, -ESTALE, "the disk restarted and %s: acknowledged writes may be lost",
 		after->has_volatile || after->has_write_cache
 			? "its storage is volatile"
-			: "does not report whether its storage is volatile");
+			: "does not report whether it has a volatile write cache");
 	return SCSI_LU_RESTARTED;
 }

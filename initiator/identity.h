@@ -20,7 +20,7 @@ struct identity {
 	uint32_t serial_len;
 	uint64_t blocks;
 	uint32_t block_size;
-	bool has_extended, has_volatile;   // VPD page 86h, V_SUP
+	bool has_volatile;		   // VPD page 86h, V_SUP
 	bool has_caching, has_write_cache; // mode page 08h, WCE
 };
 

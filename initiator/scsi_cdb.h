@@ -90,3 +90,7 @@ void scsi_cmd_text(const struct scsi_cmd *c, char *ret, size_t size);
 
 // True if the command succeeded: with status GOOD or CONDITION MET.
 bool scsi_cmd_is_good(const struct scsi_cmd *c);
+
+// True if the device server does not have the command or VPD page: ILLEGAL REQUEST, or CHECK
+// CONDITION with no sense data, as istgt answers an INQUIRY of an unknown page.
+bool scsi_cmd_is_refused(const struct scsi_cmd *c);

@@ -6,6 +6,8 @@
 
 #include "initiator/scsi_cdb.h"
 
+#define KEY_ILLEGAL_REQUEST 5
+
 bool scsi_sense_parse(const uint8_t *sense, size_t len, struct scsi_sense *ret)
 {
 	uint8_t format = len ? sense[0] & 0x7f : 0;
@@ -110,6 +112,15 @@ static const char *code_text(const struct scsi_sense *s)
 bool scsi_cmd_is_good(const struct scsi_cmd *c)
 {
 	return !c->res && (c->status == SCSI_GOOD || c->status == SCSI_CONDITION_MET);
+}
+
+bool scsi_cmd_is_refused(const struct scsi_cmd *c)
+{
+	struct scsi_sense s;
+	if (c->res || c->status != SCSI_CHECK_CONDITION)
+		return false;
+	return !c->sense_len ||
+	       (scsi_sense_parse(c->sense, c->sense_len, &s) && s.key == KEY_ILLEGAL_REQUEST);
 }
 
 static void failure_text(const struct scsi_cmd *c, char *ret, size_t size)

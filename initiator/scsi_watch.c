@@ -11,12 +11,11 @@
 #include "initiator/scsi_cdb.h"
 #include "initiator/scsi_protocol.h"
 
-#define KEY_NOT_READY	    2
-#define KEY_ILLEGAL_REQUEST 5
-#define KEY_UNIT_ATTENTION  6
-#define WAIT_US		    50000 // for a unit that is busy or becoming ready
-#define WAITS_MAX	    100
-#define ATTENTIONS_MAX	    32 // in one check
+#define KEY_NOT_READY	   2
+#define KEY_UNIT_ATTENTION 6
+#define WAIT_US		   50000 // for a unit that is busy or becoming ready
+#define WAITS_MAX	   100
+#define ATTENTIONS_MAX	   32 // in one check
 
 struct scsi_watch {
 	struct scsi_watch *next;
@@ -39,7 +38,7 @@ static const struct step {
 	enum scsi_op op;
 	struct scsi_args args;
 	uint32_t bytes;
-	bool is_optional; // may be answered with ILLEGAL REQUEST
+	bool is_optional; // may be refused
 	void (*take)(struct identity *i, const uint8_t *data, uint32_t len);
 } steps[] = {
 	// clang-format off
@@ -213,7 +212,7 @@ static void answered(struct scsi_watch *w, const struct scsi_cmd *c)
 		if (step->take)
 			step->take(&w->found, w->data, c->data_len);
 		next_step(w);
-	} else if (step->is_optional && is_sense(c, KEY_ILLEGAL_REQUEST, &s)) {
+	} else if (step->is_optional && scsi_cmd_is_refused(c)) {
 		next_step(w);
 	} else {
 		look_failed(w, c);

@@ -10,7 +10,6 @@
 #define WAITS_MAX      300
 #define ATTENTIONS_MAX 32
 #define KEY_NOT_READY  2
-#define KEY_ILLEGAL    5
 #define KEY_ATTENTION  6
 
 static void step_done(struct scsi_cmd *c);
@@ -134,11 +133,12 @@ static bool is_waiting(const struct scsi_cmd *c, const struct scsi_sense *s)
 }
 
 // A port group in standby may refuse all but the commands of SPC-5 5.17.2.6.
-static bool may_be_refused(const struct disk_path *p, const struct scsi_sense *s)
+static bool may_be_refused(const struct disk_path *p, const struct scsi_cmd *c,
+			   const struct scsi_sense *s)
 {
 	if (s->key == KEY_NOT_READY && s->asc == 0x04 && (s->ascq == 0x0b || s->ascq == 0x0c))
 		return p->step == 0 || p->disk->is_ready;
-	return s->key == KEY_ILLEGAL &&
+	return scsi_cmd_is_refused(c) &&
 	       (p->step >= facts_step_count || facts_steps[p->step].is_optional);
 }
 
@@ -167,7 +167,7 @@ static void answered(struct disk_path *p, const struct scsi_cmd *c)
 		send(p);
 	} else if (is_waiting(c, &s) && p->waits++ < WAITS_MAX) {
 		timer_arm(p->disk->worker, &p->wait, WAIT_US);
-	} else if (may_be_refused(p, &s)) {
+	} else if (may_be_refused(p, c, &s)) {
 		next(p);
 	} else {
 		failed(p, c);

@@ -16,16 +16,23 @@ static const uint8_t designators[] = {
 	6, 0,	 0, 0,	0, 0, 0, 1, 1,	 0x94, 0,   4,	 0, 0, 0, 7,
 };
 
-static struct identity disk(void)
+// As old units are: without VPD page 86h.
+static struct identity without_extended_inquiry_data(void)
 {
 	struct identity i = { .blocks = 1000, .block_size = 512 };
 	static const uint8_t serial[] = { 0, 0x80, 0, 2, '4', '2' };
-	static const uint8_t extended[64] = { 0, 0x86, 0, 60 };
 	static const uint8_t caching[24] = { 23, 0, 0, 0, 0x08, 18 };
 	identity_designators(&i, designators, sizeof designators);
 	identity_serial(&i, serial, sizeof serial);
-	identity_extended(&i, extended, sizeof extended);
 	identity_caching(&i, caching, sizeof caching);
+	return i;
+}
+
+static struct identity disk(void)
+{
+	struct identity i = without_extended_inquiry_data();
+	static const uint8_t extended[64] = { 0, 0x86, 0, 60 };
+	identity_extended(&i, extended, sizeof extended);
 	return i;
 }
 
@@ -65,11 +72,17 @@ static void a_write_cache_does_not_survive_a_power_on(void **state)
 static void a_disk_that_does_not_say_is_not_taken_for_durable(void **state)
 {
 	struct identity i = disk();
-	i.has_extended = false;
-	assert_int_equal(compare(&i, POWER_ON), SCSI_LU_RESTARTED);
-	i = disk();
 	i.has_caching = false;
 	assert_int_equal(compare(&i, POWER_ON), SCSI_LU_RESTARTED);
+}
+
+static void an_old_disk_is_durable_without_a_write_cache(void **state)
+{
+	struct identity before = without_extended_inquiry_data(), after = before;
+	struct err why = { 0 };
+	assert_int_equal(identity_compare(&before, &after, POWER_ON, &why), SCSI_LU_SAME);
+	after.has_write_cache = true;
+	assert_int_equal(identity_compare(&before, &after, POWER_ON, &why), SCSI_LU_RESTARTED);
 }
 
 static void another_designator_serial_number_or_block_size_is_another_disk(void **state)
@@ -156,6 +169,7 @@ int main(void)
 		cmocka_unit_test(a_volatile_disk_survives_a_lost_nexus_alone),
 		cmocka_unit_test(a_write_cache_does_not_survive_a_power_on),
 		cmocka_unit_test(a_disk_that_does_not_say_is_not_taken_for_durable),
+		cmocka_unit_test(an_old_disk_is_durable_without_a_write_cache),
 		cmocka_unit_test(another_designator_serial_number_or_block_size_is_another_disk),
 		cmocka_unit_test(a_new_size_of_a_disk_with_a_name_is_not_another_disk),
 		cmocka_unit_test(a_new_size_of_a_disk_without_a_name_is_another_disk),

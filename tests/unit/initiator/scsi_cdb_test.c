@@ -136,6 +136,28 @@ static void a_failure_is_told_in_words_and_numbers(void **state)
 	assert_string_equal(text, "");
 }
 
+static void a_command_is_refused_by_illegal_request_or_without_sense_data(void **state)
+{
+	struct scsi_cmd c;
+	scsi_cmd_init(&c, 0);
+	assert_false(scsi_cmd_is_refused(&c));
+	c.status = SCSI_CHECK_CONDITION;
+	assert_true(scsi_cmd_is_refused(&c));
+	c.sense_len = 18;
+	memcpy(c.sense, "\x70\0\5\0\0\0\0\0\0\0\0\0\x24\0", 14);
+	assert_true(scsi_cmd_is_refused(&c));
+	c.sense[2] = 3;
+	assert_false(scsi_cmd_is_refused(&c));
+	c.sense_len = 2; // damaged
+	assert_false(scsi_cmd_is_refused(&c));
+	c.sense_len = 0;
+	c.status = SCSI_BUSY;
+	assert_false(scsi_cmd_is_refused(&c));
+	c.status = SCSI_CHECK_CONDITION;
+	c.res = -EIO;
+	assert_false(scsi_cmd_is_refused(&c));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +167,7 @@ int main(void)
 		cmocka_unit_test(commands_without_data_take_none),
 		cmocka_unit_test(sense_of_any_length_is_read_within_its_bounds),
 		cmocka_unit_test(a_failure_is_told_in_words_and_numbers),
+		cmocka_unit_test(a_command_is_refused_by_illegal_request_or_without_sense_data),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void give_capacity(uint64_t last, uint32_t block_size, uint8_t exponent)
 
 static int good(void **state)
 {
-	static const uint8_t inquiry[36] = "\0\0\6\2\37\20\0\2FARBLOCKdisk            0001";
+	static const uint8_t inquiry[36] = "\0\0\6\2\37\20\1\2FARBLOCKdisk            0001";
 	static const uint8_t names[] = { 0, 0x83, 0, 20, 1, 3,	  0, 8, 0x60, 1, 2, 3,
 					 4, 5,	  6, 7,	 1, 0x15, 0, 4, 0,    0, 0, 9 };
 	uint8_t limits[64] = { 0, 0xb0, 0, 60 };
@@ -168,7 +168,7 @@ static void data_of_another_page_says_nothing(void **state)
 	f = (struct facts){ 0 };
 	for (unsigned i = 2; i < 5; i++)
 		facts_steps[i].take(&f, inquiry, sizeof inquiry);
-	assert_false(f.identity.has_extended);
+	assert_false(f.identity.has_volatile);
 	assert_int_equal(f.identity.serial_len, 0);
 	assert_int_equal(f.identity.designators_len, 0);
 	give(SCSI_INQUIRY, 0x83, "\0\x83\0\4\1\3\0\0", 8);
