@@ -14,6 +14,7 @@ class Peer(Process):
     """One target with one LUN of `size` bytes, kept in memory. Subclasses have start()."""
 
     lun = 0
+    chap = None  # (user, secret, user and secret of the target), which a login then needs
 
     def __init__(self, scratch, name, size, cpus=None):
         super().__init__(scratch, name)
@@ -30,11 +31,17 @@ class Peer(Process):
         return path if os.path.exists(path) else self.scratch.file(path, size=self.size)
 
 
+# The caching mode page without WCE.
+TGTD_WRITE_THROUGH = ("mode_page=8:0:18:0x10:0:0xff:0xff:0:0:0xff:0xff:0xff:0xff:0x80:0x14:0:0:0:0:0:0")
+
+
 class Tgtd(Peer):
     """Debian's tgt. Ignores SIGTERM while it has targets, hence kill() ends it."""
 
     lun = 1  # LUN 0 is its controller
     control = 1
+    is_write_back = True  # by default
+    has_digests = False  # with them it takes CRC32C unless an initiator offers None alone
 
     def __init__(self, scratch, size, cpus=None, bstype="aio", name=None):
         super().__init__(scratch, name or f"tgtd {bstype}", size, cpus)
@@ -54,6 +61,16 @@ class Tgtd(Peer):
         self.admin("--mode", "target", "--op", "new", "--tid", "1", "--targetname", self.iqn)
         self.admin("--mode", "logicalunit", "--op", "new", "--tid", "1", "--lun", "1",
                    "--backing-store", self.backing(), "--bstype", self.bstype)
+        for digest in ("HeaderDigest", "DataDigest") if self.has_digests else ():
+            self.admin("--mode", "target", "--op", "update", "--tid", "1", "--name", digest,
+                       "--value", "None,CRC32C")
+        if not self.is_write_back:
+            self.admin("--mode", "logicalunit", "--op", "update", "--tid", "1", "--lun", "1",
+                       "--params", TGTD_WRITE_THROUGH)
+        for i, outgoing in enumerate(([], ["--outgoing"]) if self.chap else ()):
+            user, secret = self.chap[2 * i:2 * i + 2]
+            self.admin("--mode", "account", "--op", "new", "--user", user, "--password", secret)
+            self.admin("--mode", "account", "--op", "bind", "--tid", "1", "--user", user, *outgoing)
         self.admin("--mode", "target", "--op", "bind", "--tid", "1", "-I", "ALL")
         return self
 
@@ -92,7 +109,8 @@ ISTGT = """[Global]
 [LogicalUnit1]
   TargetName {name}
   Mapping PortalGroup1 InitiatorGroup1
-  AuthMethod None
+  AuthMethod {method}
+  AuthGroup {group}
   UseDigest Auto
   UnitType Disk
   QueueDepth 64
@@ -103,15 +121,20 @@ ISTGT = """[Global]
 class Istgt(Peer):
     """Debian's istgt: a thread a session."""
 
+    is_write_back = True  # whatever it is told: its mode page has WCE set in any case
+
     def __init__(self, scratch, size, cpus=None):
         super().__init__(scratch, "istgt", size, cpus)
 
     def start(self):
         base, name = self.iqn.split(":")
-        self.scratch.file("istgt-auth.conf", content="")
+        users = '[AuthGroup1]\n  Auth "{}" "{}" "{}" "{}"\n'.format(*self.chap) if self.chap else ""
+        os.chmod(self.scratch.file("istgt-auth.conf", content=users), 0o600)
         config = self.scratch.file("istgt.conf", content=ISTGT.format(
             base=base, name=name, folder=self.scratch.path, control=free_port(),
-            port=self.port, image=self.backing(), megabytes=self.size >> 20))
+            port=self.port, image=self.backing(), megabytes=self.size >> 20,
+            method="CHAP Mutual" if self.chap else "None",
+            group="AuthGroup1" if self.chap else "None"))
         self.spawn(["istgt", "-D", "-c", config], self.cpus)
         self.wait_connect(("127.0.0.1", self.port))
         return self
