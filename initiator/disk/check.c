@@ -58,7 +58,7 @@ static void finish(struct disk_path *p)
 	bool serves = alua_rank(p->alua, false) != ALUA_USELESS;
 	path_set_state(p, serves ? DISK_PATH_UP : DISK_PATH_STANDBY, NULL);
 	if (!serves)
-		err_set(&why, -EHOSTUNREACH, "%s: access state %s", p->config.name,
+		err_set(&why, -EHOSTUNREACH, "%s: access state: %s", p->config.name,
 			alua_text(p->alua));
 	d->events->looked(d, &why);
 	if (p->is_check_due)
@@ -142,6 +142,17 @@ static bool may_be_refused(const struct disk_path *p, const struct scsi_cmd *c,
 	       (p->step >= facts_step_count || facts_steps[p->step].is_optional);
 }
 
+// Without a list of groups the sense data is all that is known of the state.
+static void refused(struct disk_path *p, const struct scsi_sense *s)
+{
+	if (p->step < facts_step_count)
+		return;
+	p->alua = s->key != KEY_NOT_READY ? ALUA_UNREPORTED
+		  : s->ascq == 0x0b	  ? ALUA_STANDBY
+					  : ALUA_UNAVAILABLE;
+	p->is_preferred = false;
+}
+
 static void failed(struct disk_path *p, const struct scsi_cmd *c)
 {
 	struct err why;
@@ -168,6 +179,7 @@ static void answered(struct disk_path *p, const struct scsi_cmd *c)
 	} else if (is_waiting(c, &s) && p->waits++ < WAITS_MAX) {
 		timer_arm(p->disk->worker, &p->wait, WAIT_US);
 	} else if (may_be_refused(p, c, &s)) {
+		refused(p, &s);
 		next(p);
 	} else {
 		failed(p, c);
