@@ -245,12 +245,13 @@ def refuses(cdb_opcode):
 
 # --- runs ---
 
-VERBS = {"discover": ["discover"], "tree": ["discover", "--tree"], "ping": ["ping"], "inquiry": ["inquiry"], "luns": ["luns"],
+VERBS = {"discover": ["discover"], "tree": ["discover", "--tree"], "ping": ["ping"],
+         "inquiry": ["inquiry"], "luns": ["luns"],
          "read": ["read", "--length", "4096", "--output", "/dev/null"],
          "write": ["write", "--force"], "short write": ["write", "--force", "--length", "4096"],
          "capacity": ["capacity"],
          "unmap": ["unmap", "--force", "--length", "4096"],
-         "copy": ["copy", "--force", "--length", "4096", "--seek", "8192"],
+         "copy": ["copy", "--force", "--length", "64k", "--seek", "128k"],
          "report": ["reserve", "report"], "register": ["reserve", "register", "--service-key", "7"]}
 
 
