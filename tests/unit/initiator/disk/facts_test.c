@@ -198,6 +198,95 @@ static void the_state_of_a_port_group_is_found(void **state)
 	assert_false(alua_find(lie, 3, false, 1, &s, &is_preferred));
 }
 
+// The extended header has four more bytes, which its length counts.
+static void the_state_of_a_port_group_behind_an_extended_header_is_found(void **state)
+{
+	static const uint8_t groups[] = { 0, 0, 0, 24, 0x10, 60, 0, 0, 0x80, 0, 0, 1, 0, 0,
+					  0, 1, 0, 0,  0,    1,	 2, 0, 0,    7, 0, 0, 0, 0 };
+	enum alua_state s = ALUA_OFFLINE;
+	bool is_preferred = false;
+	assert_true(alua_find(groups, sizeof groups, true, 1, &s, &is_preferred));
+	assert_int_equal(s, ALUA_OPTIMIZED);
+	assert_true(is_preferred);
+	assert_true(alua_find(groups, sizeof groups, true, 7, &s, &is_preferred));
+	assert_int_equal(s, ALUA_STANDBY);
+	assert_false(is_preferred);
+	assert_false(alua_find(groups, sizeof groups, true, 2, &s, &is_preferred));
+}
+
+static void lengths_of_an_extended_header_that_lie_find_nothing_beyond(void **state)
+{
+	uint8_t groups[] = { 0, 0, 0, 24, 0x10, 60, 0, 0, 0x80, 0, 0, 1, 0, 0,
+			     0, 1, 0, 0,  0,	1,  2, 0, 0,	7, 0, 0, 0, 0 };
+	enum alua_state s;
+	bool is_preferred;
+	for (uint32_t len = 0; len < sizeof groups; len++)
+		assert_false(alua_find(groups, len, true, 7, &s, &is_preferred));
+	for (uint8_t claimed = 0; claimed < 24; claimed++) {
+		groups[3] = claimed;
+		assert_false(alua_find(groups, sizeof groups, true, 7, &s, &is_preferred));
+	}
+	memset(groups, 0xff, 4); // more than was received
+	assert_true(alua_find(groups, sizeof groups, true, 7, &s, &is_preferred));
+	groups[15] = 0xff; // the ports of the first group reach past the end
+	assert_false(alua_find(groups, sizeof groups, true, 7, &s, &is_preferred));
+	// The header alone.
+	assert_false(
+		alua_find((const uint8_t *)"\0\0\0\4\20\0\0\0", 8, true, 0, &s, &is_preferred));
+}
+
+static void designators_that_lie_about_their_length_say_nothing(void **state)
+{
+	// A good NAA name first, then one that is longer than the page, or than what was received.
+	uint8_t page[28] = { 0, 0x83, 0, 24, 1, 3, 0, 8, 0x60, 1, 2, 3, 4, 5,
+			     6, 7,    1, 3,  0, 8, 9, 9, 9,    9, 9, 9, 9, 9 };
+	for (unsigned claimed = 9; claimed < 256; claimed++) {
+		f = (struct facts){ 0 };
+		page[19] = (uint8_t)claimed;
+		give(SCSI_INQUIRY, 0x83, page, sizeof page);
+		assert_string_equal(f.disk.identity, "naa.6001020304050607");
+		assert_int_equal(f.identity.designators_len, 12);
+	}
+	page[19] = 8;
+	for (uint32_t len = 0; len < sizeof page; len++) {
+		f = (struct facts){ 0 };
+		give(SCSI_INQUIRY, 0x83, page, len);
+		assert_true(!f.disk.identity[0] ||
+			    !strcmp(f.disk.identity, "naa.6001020304050607"));
+	}
+	f = (struct facts){ 0 };
+	memset(page + 2, 0xff, 2); // the page's own length
+	give(SCSI_INQUIRY, 0x83, page, sizeof page);
+	assert_string_equal(f.disk.identity, "naa.0909090909090909");
+}
+
+static void a_designator_of_another_kind_is_no_name_and_no_port_group(void **state)
+{
+	static const uint8_t page[] = {
+		0, 0x83, 0, 30,		    //
+		1, 0x13, 0, 4,	1, 2, 3, 4, // the port's NAA name
+		1, 0x15, 0, 2,	0, 9,	    // a port group without its number
+		1, 0x05, 0, 4,	0, 0, 0, 9, // a port group of the unit
+		1, 3,	 0, 0,		    // a name of no bytes
+		1, 2,	 0, 0,		    //
+	};
+	f = (struct facts){ 0 };
+	give(SCSI_INQUIRY, 0x83, page, sizeof page);
+	assert_string_equal(f.disk.identity, "");
+	assert_false(f.has_port_group);
+}
+
+static void the_longest_name_is_cut_to_its_room(void **state)
+{
+	uint8_t page[4 + 4 + 255] = { 0, 0x83, 1, 3, 1, 3, 0, 255 };
+	memset(page + 8, 0xab, 255);
+	f = (struct facts){ 0 };
+	give(SCSI_INQUIRY, 0x83, page, sizeof page);
+	assert_true(strlen(f.disk.identity) < sizeof f.disk.identity);
+	assert_true(strlen(f.disk.identity) > sizeof f.disk.identity - 4);
+	assert_string_equal(f.disk.vendor, "");
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, good)
@@ -212,6 +301,11 @@ int main(void)
 		T(short_responses_say_nothing),
 		T(data_of_another_page_says_nothing),
 		T(the_state_of_a_port_group_is_found),
+		T(the_state_of_a_port_group_behind_an_extended_header_is_found),
+		T(lengths_of_an_extended_header_that_lie_find_nothing_beyond),
+		T(designators_that_lie_about_their_length_say_nothing),
+		T(a_designator_of_another_kind_is_no_name_and_no_port_group),
+		T(the_longest_name_is_cut_to_its_room),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,30 @@ static void info_does_not(void **state)
 	assert_int_equal(n.state, NEGOTIATION_WANTS_OPTION);
 }
 
+// NBD_INFO_BLOCK_SIZE: minimum, preferred and maximum, also if the client has not asked for them.
+static void info_and_go_tell_the_block_sizes(void **state)
+{
+	static const struct {
+		const char *data;
+		uint32_t len;
+	} asked[] = {
+		{"\0\0\0\0\0\0",		  6 },
+		{ "\0\0\0\0\0\1\0\3",	      8 },
+		{ "\0\0\0\4disk\0\2\0\3\0\1", 14},
+	};
+	for (unsigned i = 0; i < 2 * sizeof asked / sizeof *asked; i++) {
+		const uint8_t *info = out + 20 + 12 + 20;
+		uint32_t kind = i % 2 ? GO : INFO;
+		begin_with(3);
+		option(kind, asked[i / 2].data, asked[i / 2].len);
+		expect(expect(0, kind, INFORMATION, 12), kind, INFORMATION, 14);
+		assert_int_equal(get_be16(info), 3);
+		assert_int_equal(get_be32(info + 2), 512);
+		assert_int_equal(get_be32(info + 6), 4096);
+		assert_int_equal(get_be32(info + 10), 32 << 20);
+	}
+}
+
 static void list_names_the_export(void **state)
 {
 	option(LIST, NULL, 0);
@@ -175,6 +199,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup(f, begin)
 	const struct CMUnitTest tests[] = {
 		T(go_begins_the_transmission),	 T(info_does_not),
+		T(go_begins_the_transmission),	 T(info_and_go_tell_the_block_sizes),
 		T(list_names_the_export),	 T(export_name_has_zeroes_unless_refused),
 		T(abort_is_acknowledged),	 T(what_it_does_not_have_is_refused),
 		T(lengths_that_lie_are_refused), T(wrong_bytes_end_it),
