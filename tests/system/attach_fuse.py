@@ -226,12 +226,32 @@ def a_read_only_disk_is_one(scratch, attachments, target):
     check("not empty" in said, said)
 
 
+def a_disk_that_grows_makes_a_larger_device(scratch, attachments, config, target):
+    """While the target is away; with blocks of 4 KiB."""
+    def size():
+        return run(["blockdev", "--getsize64", "--getss", device]).stdout.split()
+
+    with Farblockd(scratch, config, "small"):
+        device = attachments.attach(target.url(lun=1), "--via", "fuse", "--name", "disk")
+        check(size() == [str(SIZE), "4096"], f"{size()}")
+    config.storage_objects[1]["size"] = SIZE + MIB
+    os.truncate(scratch.file("disk4k.img"), SIZE + MIB)
+    with Farblockd(scratch, config, "large"):
+        eventually("the new size", lambda: size() == [str(SIZE + MIB), "4096"])
+        run(["dd", "if=/dev/zero", f"of={device}", "bs=4k", f"seek={SIZE // 4096}", "count=256",
+             "oflag=direct"])
+        attachments.detach("disk")
+        is_gone(attachments, device)
+
+
 def test():
     if os.geteuid() or not os.path.exists("/dev/fuse") or not os.path.exists("/dev/loop-control"):
         raise Skip("needs root, FUSE and loop devices")
     with Scratch() as scratch, Attachments(scratch) as attachments:
         config = Config()
-        target = config.target([config.fileio("disk", scratch.file("disk.img"), SIZE)])
+        target = config.target([config.fileio("disk", scratch.file("disk.img"), SIZE),
+                                config.fileio("disk4k", scratch.file("disk4k.img"), SIZE,
+                                              {"block_size": 4096})])
         at = scratch.file("mnt")
         with Farblockd(scratch, config) as daemon:
             device = the_device_is_the_disk(attachments, target)
@@ -244,6 +264,7 @@ def test():
             a_detach_has_an_end_while_the_target_is_away(attachments, daemon, target)
             a_mount_point_may_have_any_characters(scratch, attachments, target)
             a_read_only_disk_is_one(scratch, attachments, target)
+        a_disk_that_grows_makes_a_larger_device(scratch, attachments, config, target)
 
 
 main(test)

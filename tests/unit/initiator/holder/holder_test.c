@@ -2,6 +2,7 @@
 // The life of an attachment with a carrier of the test's (an ops table) and a disk of memory: a
 // child holds it, this process asks. What the carrier does waits until the test says so.
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,7 +19,9 @@ enum stage { NOTHING, START, CHECK, STOP, STOP_FORCED };
 
 static struct shared {		     // with the child
 	atomic_int blocks_in, is_in; // enum stage
-	atomic_bool is_used, is_busy, is_free;
+	atomic_int reads_in;	     // a stage that reads the disk, whose target goes away before
+	atomic_int read_res;
+	atomic_bool is_used, is_busy;
 	atomic_uint stops;
 } * shared;
 
@@ -32,9 +35,50 @@ static void pause_here(void)
 	sched_yield(); // the condition is asked again
 }
 
+struct reading {
+	struct disk *disk;
+	struct disk_io io;
+	struct sg sg;
+	sem_t done;
+	uint8_t data[BLOCK];
+};
+
+static void read_done(struct disk_io *io)
+{
+	sem_post(&((struct reading *)io->arg)->done);
+}
+
+static void lose_and_read(void *arg)
+{
+	struct reading *r = arg;
+	way.is_lost = true;
+	disk_submit(r->disk, &r->io);
+}
+
+// As the kernel reads a partition table, or writes back what a device still has.
+static void read_disk(struct disk *d)
+{
+	struct reading r = {
+		.disk = d, .sg = {.addr = r.data, .len = BLOCK}
+	};
+	r.io = (struct disk_io){
+		.op = DISK_READ, .len = BLOCK, .sg = &r.sg, .nsg = 1, .done = read_done, .arg = &r
+	};
+	sem_init(&r.done, 0, 0);
+	worker_call(disk_worker(d), lose_and_read, &r);
+	while (sem_wait(&r.done))
+		;
+	sem_destroy(&r.done);
+	atomic_store(&shared->read_res, r.io.res);
+}
+
+static struct disk *carried;
+
 static void pass(enum stage s)
 {
 	atomic_store(&shared->is_in, s);
+	if (atomic_load(&shared->reads_in) == (int)s)
+		read_disk(carried);
 	while (atomic_load(&shared->blocks_in) == (int)s)
 		pause_here();
 }
@@ -46,6 +90,7 @@ static struct carrier carrier;
 static int fake_start(struct carrier **ret, struct disk *d, const struct carrier_config *config,
 		      const struct carrier_events *events, void *arg, struct err *e)
 {
+	carried = d;
 	*ret = &carrier;
 	pass(START);
 	return 0;
@@ -268,18 +313,32 @@ static void either_signal_detaches(void **state)
 	}
 }
 
-static void a_signal_ends_a_start_that_blocks(void **state)
+static void a_signal_ends_a_start_that_waits_for_the_target(void **state)
 {
-	atomic_store(&shared->blocks_in, START);
-	hold_in_child();
-	wait_in(START);
-	kill(child, SIGTERM);
-	// The disk's requests fail from then on, and so the kernel lets go.
-	atomic_store(&shared->blocks_in, NOTHING);
-	int status = ended(child);
-	assert_true(status == 3 || status == 0); // undone, or detached if it was ready first
-	assert_int_equal(atomic_load(&shared->stops), 1);
-	assert_int_not_equal(access(files.state, F_OK), 0);
+	for (int i = 0; i < 2; i++) {
+		atomic_store(&shared->is_in, NOTHING);
+		atomic_store(&shared->reads_in, START);
+		hold_in_child();
+		wait_in(START);
+		kill(child, i ? SIGINT : SIGTERM);
+		assert_int_equal(ended(child), 3);
+		assert_int_equal(atomic_load(&shared->read_res), -ESHUTDOWN);
+		assert_int_equal(atomic_load(&shared->stops), i + 1);
+		assert_int_not_equal(access(files.state, F_OK), 0);
+	}
+}
+
+static void force_fails_what_a_detach_waits_for(void **state)
+{
+	attached();
+	atomic_store(&shared->reads_in, STOP);
+	pid_t plain = ask_in_background("detach");
+	wait_in(STOP);
+	expect_text("status", "state", "detaching");
+	expect_text("detach force", "error", "");
+	assert_int_equal(ended(plain), 0);
+	assert_int_equal(atomic_load(&shared->read_res), -ESHUTDOWN);
+	is_left_clean();
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end_test)
@@ -293,7 +352,8 @@ int main(void)
 		TEST(requests_are_answered_while_a_detach_blocks),
 		TEST(force_follows_a_detach_that_failed_meanwhile),
 		TEST(either_signal_detaches),
-		TEST(a_signal_ends_a_start_that_blocks),
+		TEST(a_signal_ends_a_start_that_waits_for_the_target),
+		TEST(force_fails_what_a_detach_waits_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
