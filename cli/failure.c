@@ -9,7 +9,7 @@
 #include "cli/shell/command.h"
 #include "cli/edit/history.h"
 #include "cli/shell/schema.h"
-#include "cli/shell/suggest.h"
+#include "core/suggest.h"
 #include "core/utf8.h"
 
 // ---- suggestions ----

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "core/wrap.h"
+
+enum { HELP_LEAST = 30, INDENT = 10 }; // columns
+
 bool option_is_of(const struct option_row *row, unsigned verb)
 {
 	return !verb || !row->verbs || row->verbs & verb;
@@ -108,6 +112,7 @@ int options_read(const struct option_program *p, int count, char **words, struct
 void options_help(const struct option_row *rows, unsigned verb, int columns, bool has_letters,
 		  FILE *out)
 {
+	int width = wrap_width(out);
 	for (const struct option_row *r = rows; r->name; r++) {
 		char left[64], letter[8] = "";
 		if (!option_is_of(r, verb))
@@ -116,6 +121,10 @@ void options_help(const struct option_row *rows, unsigned verb, int columns, boo
 			snprintf(letter, sizeof letter, "-%c, ", r->letter);
 		snprintf(left, sizeof left, "%*s--%s%s%s", has_letters ? 4 : 0, letter, r->name,
 			 r->argument ? " " : "", r->argument ? r->argument : "");
-		fprintf(out, "  %-*s %s\n", columns, left, r->help);
+		bool is_narrow = width && width < columns + HELP_LEAST;
+		fprintf(out, "  %-*s ", is_narrow ? 0 : columns, left);
+		if (is_narrow)
+			fprintf(out, "\n%*s", INDENT, "");
+		wrap_print(out, r->help, is_narrow ? INDENT : columns + 3, width);
 	}
 }

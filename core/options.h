@@ -16,8 +16,9 @@ struct option_row {
 	size_t at; // the field in the program's struct: bool of a flag, const char * of others
 	// Stores the argument (NULL: a flag) in place of that. 0, or a negative errno with text.
 	int (*on)(void *to, const struct option_row *row, const char *text, struct err *e);
-	unsigned verbs;	 // of the subcommands that know it, bits; 0: all
-	uint64_t lo, hi; // for on
+	unsigned verbs;	   // of the subcommands that know it, bits; 0: all
+	uint64_t lo, hi;   // for on
+	const char *words; // values to complete, separated by blanks; NULL: none
 };
 
 enum option_fault {
@@ -45,6 +46,7 @@ struct option_program {
 int options_read(const struct option_program *p, int count, char **words, struct err *e);
 
 // The rows as lines, "--name ARGUMENT" in that many columns; has_letters: room for "-x, " in each.
+// On a terminal they are broken to its width.
 void options_help(const struct option_row *rows, unsigned verb, int columns, bool has_letters,
 		  FILE *out);
 bool option_is_of(const struct option_row *row, unsigned verb);

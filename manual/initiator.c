@@ -77,6 +77,16 @@ static int write_bash(FILE *out, const char *argument)
 	return 0;
 }
 
+// The values of an option for bash, as a branch of its case.
+static int write_values(FILE *out, const char *argument)
+{
+	for (const struct option_row *row = tool_option_rows; row->name; row++)
+		if (row->words)
+			fprintf(out, "\t--%s) _farblock_initiator_words '%s' \"$cur\" ;;\n",
+				row->name, row->words);
+	return 0;
+}
+
 static bool is_file(const struct option_row *row)
 {
 	return !strcmp(row->argument, "FILE");
@@ -89,7 +99,9 @@ static void zsh_option(FILE *out, const struct option_row *row, const char *dash
 	fprintf(out, "  '%s%.*s%s[", dashes, (int)len, name, row->argument ? joint : "");
 	shell_quoted(out, row->help, true);
 	fputc(']', out);
-	if (row->argument)
+	if (row->argument && row->words)
+		fprintf(out, ":%s:(%s)", row->argument, row->words);
+	else if (row->argument)
 		fprintf(out, ":%s:%s", row->argument, is_file(row) ? "_files" : " ");
 	fputs("' \\\n", out);
 }
@@ -136,17 +148,21 @@ static int write_fish(FILE *out, const char *argument)
 			: is_file(row) ? " -r"
 				       : " -x");
 		shell_quoted(out, row->help, false);
-		fputs("'\n", out);
+		fputc('\'', out);
+		if (row->words)
+			fprintf(out, " -a '%s'", row->words);
+		fputc('\n', out);
 	}
 	return 0;
 }
 
 const struct directive directives[] = {
 	{"initiator-commands", write_commands },
-	{ "initiator-options",		       write_options },
+	  { "initiator-options",			 write_options },
 	{ "initiator-words",write_words },
-	{ "initiator-bash",   write_bash },
-	{ "initiator-zsh",		   write_zsh },
-	{ "initiator-fish",	    write_fish },
-	{ 0    },
+	  { "initiator-bash",   write_bash },
+	{ "initiator-values",		      write_values },
+	  { "initiator-zsh",	     write_zsh },
+	{ "initiator-fish",  write_fish },
+	  { 0		      },
 };

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "cli/shell/client.h"
-#include "cli/shell/suggest.h"
+#include "core/suggest.h"
 
 struct json_object *row_find(struct json_object *rows, const char *name)
 {

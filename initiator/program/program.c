@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/offload.h"
 #include "initiator/program/attach.h"
+#include "initiator/program/help.h"
 #include "initiator/program/iscsi.h"
 #include "initiator/program/srp.h"
 #include "initiator/tool/tree.h"
@@ -160,26 +161,6 @@ const struct tool_verb *tool_verb_at(unsigned index)
 	return index < VERB_COUNT ? &verbs[index] : NULL;
 }
 
-static int usage(FILE *f)
-{
-	fprintf(f, "Usage: farblock-initiator COMMAND ARGUMENTS [OPTIONS]\n\nCommands:\n");
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		fprintf(f, "  %-10s %-18s  %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
-	fprintf(f, "\nURL: iscsi://[user@]host[:port]/target/lun, or iser:// for iSER;\n"
-		   "srp://host[:port]/id_ext:ioc_guid/lun, or an add_target string and /lun.\n"
-		   "farblock-initiator COMMAND --help lists the options of a command.\n"
-		   "Exit status: 0 success, 1 failure, 2 usage error, 130 interrupted.\n");
-	return f == stdout ? TOOL_OK : TOOL_USAGE;
-}
-
-static int verb_help(const struct tool_verb *v)
-{
-	printf("Usage: farblock-initiator %s %s [OPTIONS]\n\n%s\n\nOptions:\n", v->name, v->args,
-	       v->help);
-	options_help(tool_option_rows, v->bit, 36, true, stdout);
-	return TOOL_OK;
-}
-
 static const struct tool_verb *find(const char *name)
 {
 	for (size_t i = 0; i < VERB_COUNT; i++)
@@ -196,9 +177,9 @@ static int run(const struct tool_verb *v, char *argv0, int argc, char **argv)
 	struct err e;
 	int r = tool_options_parse(&t.o, v->bit, argc, argv, &e);
 	if (!r && t.o.is_help)
-		return verb_help(v);
+		return help_verb(v), TOOL_OK;
 	if (!r && t.o.arg_count < v->args_min)
-		r = err_set(&e, -1, "missing %s", v->args);
+		r = help_missing(v, t.o.arg_count, &e);
 	if (!r && t.o.arg_count > v->args_max)
 		r = err_set(&e, -1, "unexpected argument: %.64s", t.o.args[v->args_max]);
 	if (r) {
@@ -210,24 +191,33 @@ static int run(const struct tool_verb *v, char *argv0, int argc, char **argv)
 	return status;
 }
 
+static bool is_word_of_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
+}
+
 int tool_main(int argc, char **argv)
 {
 	struct err e;
 	log_init("farblock-initiator");
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2)
-		return usage(stderr);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
-		return usage(stdout);
+		return help_usage(verbs, VERB_COUNT, stderr), TOOL_USAGE;
+	bool is_help = is_word_of_help(argv[1]);
+	if (is_help && argc < 3)
+		return help_usage(verbs, VERB_COUNT, stdout), TOOL_OK;
 	if (!strcmp(argv[1], "--version")) {
 		printf("farblock-initiator " FARBLOCK_VERSION "\n");
 		return TOOL_OK;
 	}
-	const struct tool_verb *v = find(argv[1]);
+	const char *name = argv[is_help ? 2 : 1];
+	const struct tool_verb *v = find(name);
 	if (!v) {
-		err_set(&e, -1, "unknown command: %.64s (see farblock-initiator --help)", argv[1]);
+		help_unknown(name, verbs, VERB_COUNT, &e);
 		return tool_fail(TOOL_USAGE, &e);
 	}
+	if (is_help)
+		return help_verb(v), TOOL_OK;
 	int status = run(v, argv[0], argc - 2, argv + 2);
 	offload_shutdown();
 	if (fflush(stdout) || ferror(stdout)) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/attr.h"
+#include "core/suggest.h"
 #include "initiator/tool/tool.h"
 
 static int on_size(void *to, const struct option_row *row, const char *text, struct err *e)
@@ -52,8 +53,8 @@ static int on_key(void *to, const struct option_row *row, const char *text, stru
 const struct option_row tool_option_rows[] = {
 	{'h', "help", NULL, "show this help", AT(is_help)},
 	{0, "json", NULL, "print JSON", AT(is_json)},
-	{0, "transport", "NAME", "tcp or iser, for iSCSI; default: from the URL", AT(transport), .verbs = ~(unsigned)TOOL_HELD},
-	{0, "provider", "NAME", "RDMA provider: verbs (adapter) or iwarp (software); default: the first that connects", AT(provider), .verbs = ~(unsigned)TOOL_HELD},
+	{0, "transport", "NAME", "tcp or iser, for iSCSI; default: from the URL", AT(transport), .verbs = ~(unsigned)TOOL_HELD, .words = "tcp iser"},
+	{0, "provider", "NAME", "RDMA provider: verbs (adapter) or iwarp (software); default: the first that connects", AT(provider), .verbs = ~(unsigned)TOOL_HELD, .words = "verbs iwarp"},
 	{0, "initiator-name", "NAME", "initiator name; default: from /etc/iscsi/initiatorname.iscsi, else generated from the host name", AT(initiator_name), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "initiator-port", "EXT:GUID", "SRP port identifier of the initiator, 16 hex digits each; default: zeros and a GUID made from the initiator name", AT(initiator_port), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "isid", "HEX", "ISID of the session, 12 hex digits; a session with the same one ends that of the same initiator; default: random, for reserve made from the initiator name", AT(isid), .verbs = ~(unsigned)TOOL_HELD},
@@ -63,8 +64,8 @@ const struct option_row tool_option_rows[] = {
 	{0, "chap-mutual-user", "USER", "CHAP user name of the target (enables mutual CHAP)", AT(mutual_user), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "chap-mutual-secret-file", "FILE", "file with the CHAP secret of the target; default: $FARBLOCK_CHAP_MUTUAL_SECRET, else a prompt", AT(mutual_secret_file), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "chap-algs", "LIST", "CHAP algorithms: SHA3-256, SHA256, SHA1, MD5; default: all but SHA256", AT(chap_algs), .verbs = ~(unsigned)TOOL_HELD},
-	{0, "header-digest", "LIST", "None, CRC32C, or both in order of preference", AT(header_digest), .verbs = ~(unsigned)TOOL_HELD},
-	{0, "data-digest", "LIST", "None, CRC32C, or both in order of preference", AT(data_digest), .verbs = ~(unsigned)TOOL_HELD},
+	{0, "header-digest", "LIST", "None, CRC32C, or both in order of preference", AT(header_digest), .verbs = ~(unsigned)TOOL_HELD, .words = "None CRC32C CRC32C,None None,CRC32C"},
+	{0, "data-digest", "LIST", "None, CRC32C, or both in order of preference", AT(data_digest), .verbs = ~(unsigned)TOOL_HELD, .words = "None CRC32C CRC32C,None None,CRC32C"},
 	{0, "set", "KEY=VALUE", "login key to offer, for example ImmediateData=No; may be repeated", AT(keys), on_key, .verbs = ~(unsigned)TOOL_HELD},
 	{0, "login-timeout", "SECONDS", "time limit for connecting and for logging in; default: 15", AT(login_timeout), on_number, .verbs = ~(unsigned)TOOL_HELD, .lo = 1, .hi = 3600},
 	{0, "replacement-timeout", "SECONDS", "how long to retry a lost session; default: 120", AT(replacement_timeout), on_number, .verbs = ~(unsigned)TOOL_HELD, .lo = 0, .hi = 86400},
@@ -73,12 +74,12 @@ const struct option_row tool_option_rows[] = {
 	{0, "offset", "BYTES", "first byte; default: 0", AT(offset), on_size, .verbs = TOOL_RANGE | TOOL_UNMAP | TOOL_COPY},
 	{0, "length", "BYTES", "number of bytes; default: to the end", AT(length), on_size, .verbs = TOOL_RANGE | TOOL_UNMAP | TOOL_COPY},
 	{0, "seek", "BYTES", "first byte at the destination; default: 0", AT(seek), on_size, .verbs = TOOL_COPY},
-	{0, "way", "WAY", "odx, extended-copy or memory; default: the first of these that both ends allow", AT(way), .verbs = TOOL_COPY},
+	{0, "way", "WAY", "odx, extended-copy or memory; default: the first of these that both ends allow", AT(way), .verbs = TOOL_COPY, .words = "odx extended-copy memory"},
 	{'o', "output", "FILE", "required; - for standard output", AT(output), .verbs = TOOL_READ},
 	{'i', "input", "FILE", "required; - for standard input", AT(input), .verbs = TOOL_WRITE},
 	{0, "pattern", "SEED", "overwrite the range with a pattern made from the seed, then read it back", AT(pattern), on_number, .verbs = TOOL_VERIFY, .lo = 0, .hi = UINT64_MAX - 1},
 	{0, "check-only", NULL, "with --pattern: only read back", AT(is_check_only), .verbs = TOOL_VERIFY},
-	{0, "op", "OP", "randread, read, randwrite, write, randrw or rw (all but the first two overwrite); default: randread", AT(op), .verbs = TOOL_BENCH},
+	{0, "op", "OP", "randread, read, randwrite, write, randrw or rw (all but the first two overwrite); default: randread", AT(op), .verbs = TOOL_BENCH, .words = "randread read randwrite write randrw rw"},
 	{0, "mix", "PERCENT", "with rw and randrw: share of reads; default: 50", AT(mix), on_number, .verbs = TOOL_BENCH, .lo = 0, .hi = 100},
 	{0, "sessions", "N", "sessions, each with its own depth and worker; iSCSI and iSER; default: 1", AT(sessions), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 32},
 	{0, "rate", "IOPS", "start so many commands a second, whether others have ended or not; latencies count from when they should start", AT(rate), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 10000000},
@@ -90,16 +91,16 @@ const struct option_row tool_option_rows[] = {
 	{0, "bs", "BYTES", "size of a command; default: 4k", AT(block_size), on_size, .verbs = TOOL_BENCH},
 	{0, "key", "KEY", "the key that this initiator has registered, decimal or 0x and hexadecimal", AT(key), on_number, .verbs = TOOL_RESERVE, .lo = 0, .hi = UINT64_MAX - 1},
 	{0, "service-key", "KEY", "the key to register (0 unregisters), or to preempt", AT(service_key), on_number, .verbs = TOOL_RESERVE, .lo = 0, .hi = UINT64_MAX - 1},
-	{0, "type", "TYPE", "write-exclusive (1), exclusive-access (3), write-exclusive-registrants-only (5), exclusive-access-registrants-only (6), write-exclusive-all-registrants (7) or exclusive-access-all-registrants (8); also we, ea, wero, earo, wear, eaar", AT(type), .verbs = TOOL_RESERVE},
+	{0, "type", "TYPE", "write-exclusive (1), exclusive-access (3), write-exclusive-registrants-only (5), exclusive-access-registrants-only (6), write-exclusive-all-registrants (7) or exclusive-access-all-registrants (8); also we, ea, wero, earo, wear, eaar", AT(type), .verbs = TOOL_RESERVE, .words = "write-exclusive exclusive-access write-exclusive-registrants-only exclusive-access-registrants-only write-exclusive-all-registrants exclusive-access-all-registrants"},
 	{0, "depth", "N", "commands in flight; default: 32", AT(depth), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 1024},
 	{0, "time", "SECONDS", "duration; default: 5", AT(seconds), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 86400},
 	{0, "name", "NAME", "name of the attachment; default: the target's name and the LUN", AT(name), .verbs = TOOL_ATTACH},
-	{0, "via", "WAY", "ublk, nbd, fuse or socket; default: the first that this machine has", AT(via), .verbs = TOOL_ATTACH},
+	{0, "via", "WAY", "ublk, nbd, fuse or socket; default: the first that this machine has", AT(via), .verbs = TOOL_ATTACH, .words = "ublk nbd fuse socket"},
 	{0, "at", "PATH", "device, mount point or socket to make; default: chosen", AT(place), .verbs = TOOL_ATTACH},
 	{0, "read-only", NULL, "refuse writes", AT(is_read_only), .verbs = TOOL_ATTACH},
 	{0, "shared", NULL, "do not refuse a disk that is attached on this machine already (for cluster file systems)", AT(is_shared), .verbs = TOOL_ATTACH},
-	{0, "policy", "POLICY", "selects among paths: service-time, queue-depth or round-robin; default: service-time", AT(policy), .verbs = TOOL_ATTACH},
-	{0, "no-path-retry", "SECONDS", "how long requests wait while no path is up: seconds, queue (without end) or fail; default: queue", AT(no_path_retry), .verbs = TOOL_ATTACH},
+	{0, "policy", "POLICY", "selects among paths: service-time, queue-depth or round-robin; default: service-time", AT(policy), .verbs = TOOL_ATTACH, .words = "service-time queue-depth round-robin"},
+	{0, "no-path-retry", "SECONDS", "how long requests wait while no path is up: seconds, queue (without end) or fail; default: queue", AT(no_path_retry), .verbs = TOOL_ATTACH, .words = "queue fail"},
 	{0, "queues", "N", "queues of the device; default: chosen", AT(queues), on_number, .verbs = TOOL_ATTACH, .lo = 1, .hi = 64},
 	{0, "depth", "N", "requests of a queue; default: chosen", AT(depth), on_number, .verbs = TOOL_ATTACH, .lo = 1, .hi = 1024},
 	{0, "dead-seconds", "SECONDS", "how long the kernel keeps requests of nbd after its process has died; default: 300", AT(dead_seconds), on_number, .verbs = TOOL_ATTACH, .lo = 1, .hi = 86400},
@@ -162,7 +163,57 @@ static int refuse(enum option_fault fault, const struct option_row *row, const c
 		return err_set(e, -EINVAL, "--%s takes no value", row->name);
 	if (fault == OPTION_NEEDS_VALUE)
 		return err_set(e, -EINVAL, "--%s: missing %s", row->name, row->argument);
-	return err_set(e, -EINVAL, "unknown option: %.64s (see --help)", word);
+	err_set(e, -ENOENT, "unknown option: %.64s (see --help)", word);
+	return err_at(e, ERR_PART_NAME, 0, word);
+}
+
+// Of fio, sg_persist and dd.
+static const struct {
+	const char *name, *option;
+} others[] = {
+	{"iodepth",     "depth"	     },
+	     { "rw",	     "op"	  },
+	{ "readwrite",  "op"	    },
+	     { "runtime",	  "time"	 },
+	{ "numjobs",    "sessions"	},
+	     { "blocksize",  "bs"	 },
+	{ "rwmixread",  "mix"	     },
+	     { "rate_iops",  "rate"	   },
+	{ "size",	  "length"	   },
+	     { "skip",       "offset"	},
+	{ "of",		"output"	 },
+	     { "if",	     "input"	     },
+	{ "param-rk",   "key"	    },
+	     { "param-sark", "service-key"},
+	{ "prout-type", "type"       },
+	     { "ro",	     "read-only"	 },
+	{ "readonly",   "read-only"  },
+	     { "yes",	      "force"      },
+};
+
+// What an unknown option of the subcommand may have been meant to be.
+static int suggest_option(unsigned verb, struct err *e)
+{
+	char name[sizeof e->name];
+	snprintf(name, sizeof name, "%s", e->name + strspn(e->name, "-"));
+	name[strcspn(name, "=")] = 0;
+	struct suggest s = { .word = name };
+	bool is_elsewhere = false;
+	for (const struct option_row *r = tool_option_rows; r->name; r++) {
+		is_elsewhere |= !strcmp(r->name, name);
+		if (option_is_of(r, verb))
+			suggest_add(&s, r->name);
+		for (size_t i = 0; i < sizeof others / sizeof *others && option_is_of(r, verb); i++)
+			if (!strcmp(others[i].name, name) && !strcmp(others[i].option, r->name))
+				s = (struct suggest){ .word = name, .best = r->name };
+	}
+	if (is_elsewhere)
+		return err_set(e, -EINVAL,
+			       "unknown option: --%s (other commands have it; see --help)", name);
+	if (s.best)
+		return err_set(e, -EINVAL, "unknown option: --%s (did you mean --%s?)", name,
+			       s.best);
+	return -EINVAL;
 }
 
 int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e)
@@ -174,5 +225,7 @@ int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **a
 						.to = o };
 	defaults(o);
 	int r = options_read(&program, argc, argv, e);
+	if (r == -ENOENT)
+		r = suggest_option(verb, e);
 	return r < 0 ? r : 0;
 }

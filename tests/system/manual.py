@@ -81,7 +81,8 @@ def initiator_options():
     said = " ".join(page.split())
     for verb in VERBS:
         told = farblock.run(["farblock-initiator", verb, "--help"]).stdout
-        for line in told.split("Options:\n")[1].splitlines():
+        rows = told.split("Options:\n")[1].splitlines()
+        for line in (row for row in rows if row.startswith("  ")):
             listed.setdefault(" ".join(line.split()), []).append(verb)
     for option, verbs in listed.items():
         of = "" if verbs == list(VERBS) else f" Commands: {', '.join(verbs)}."
@@ -164,6 +165,15 @@ def completion():
         "bash farblock-initiator ver": (bash("farblock-initiator", "ver"), ["verify"]),
         "bash verify --pat": (bash("farblock-initiator", "verify --pat"), ["--pattern"]),
         "bash luns --pat": (bash("farblock-initiator", "luns --pat"), []),
+        "bash attach --via u": (bash("farblock-initiator", "attach --via u"), ["ublk"]),
+        "bash attach --policy s": (bash("farblock-initiator", "attach --policy s"),
+                                   ["service-time"]),
+        "bash copy is": (bash("farblock-initiator", "copy is"), ["iscsi://", "iser://"]),
+        "bash reserve u pre": (bash("farblock-initiator", "reserve u pre"),
+                               ["preempt", "preempt-abort"]),
+        "bash help uni": (bash("farblock-initiator", "help unm"), ["unmap"]),
+        "fish copy --way m": (fish("farblock-initiator", "farblock-initiator copy --way m"),
+                              ["memory"]),
         "fish farblockd --sp": (fish("farblockd", "farblockd --sp"), ["--spin"]),
         "fish ver": (fish("farblock-initiator", "farblock-initiator ver"), ["verify"]),
     }

@@ -11,7 +11,7 @@
 #include "cli/fake_schema.h"
 #include "cli/failure.h"
 #include "cli/edit/history.h"
-#include "cli/shell/suggest.h"
+#include "core/suggest.h"
 
 static struct json_object *schema;
 

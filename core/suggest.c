@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Damerau's distance, with swaps of neighbours only.
-#include "cli/shell/suggest.h"
+#include "core/suggest.h"
 
 #include <ctype.h>
 #include <string.h>
