@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "core/attr.h"
 #include "initiator/holder/holder.h"
 #include "initiator/program/attach.h"
 
@@ -119,9 +120,11 @@ static void print_notices(struct json_object *o)
 static void print_one(struct json_object *o)
 {
 	struct json_object *v;
-	double bytes = json_object_object_get_ex(o, "bytes", &v) ? json_object_get_double(v) : 0;
-	printf("%s  %s  %s  %.1f GiB  %s  %s\n", text_of(o, "name"), text_of(o, "device"),
-	       text_of(o, "via"), bytes / (1 << 30), text_of(o, "state"), text_of(o, "identity"));
+	char size[32];
+	format_size(json_object_object_get_ex(o, "bytes", &v) ? json_object_get_uint64(v) : 0,
+		    size);
+	printf("%s  %s  %s  %s  %s  %s\n", text_of(o, "name"), text_of(o, "device"),
+	       text_of(o, "via"), size, text_of(o, "state"), text_of(o, "identity"));
 	print_paths(o);
 	print_notices(o);
 }

@@ -285,6 +285,8 @@ static int measure(struct tool *t, struct bench *b)
 		return tool_fail(TOOL_USAGE, &e);
 	if (b->mix < 100 && (status = tool_may_overwrite(t, &b->disk)))
 		return status;
+	if (t->o.svg && bench_check_svg(t->o.svg, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
 	if (tool_open_more(t, b->more, b->session_count - 1, &e) < 0 || prepare(t, b, &e) < 0)
 		return tool_fail(TOOL_FAILED, &e);
 	run(t, b);

@@ -53,5 +53,8 @@ void bench_print(const struct tool *t, const struct bench *b);
 // Shows the second that has just ended beside the progress, and as a line of its own.
 void bench_show_second(const struct bench *b, const struct load_second *s, unsigned at,
 		       bool is_line);
+// Whether the file of --svg can be written, before a long run; it is created, its content is kept.
+// Negative with a text.
+int bench_check_svg(const char *path, struct err *e);
 // --svg: writes the picture. -EIO, ... with a text.
 int bench_draw(const struct tool *t, const struct bench *b, struct err *e);

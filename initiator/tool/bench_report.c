@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What farblock-initiator bench prints: lines of text, or one JSON object. Its --svg.
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "initiator/bench/svg.h"
@@ -165,6 +166,15 @@ void bench_print(const struct tool *t, const struct bench *b)
 }
 
 // --- the picture ---
+
+int bench_check_svg(const char *path, struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return err_errno(e, -errno, "--svg %.200s: create", path);
+	close(fd);
+	return 0;
+}
 
 int bench_draw(const struct tool *t, const struct bench *b, struct err *e)
 {

@@ -29,6 +29,13 @@ static int report(const struct tool *t, const char *what, uint64_t bytes, uint64
 	return TOOL_OK;
 }
 
+static int refuse_terminal(const char *stream)
+{
+	struct err e;
+	err_set(&e, -ENOTTY, "%s is a terminal (redirect it, or name a file)", stream);
+	return tool_fail(TOOL_USAGE, &e);
+}
+
 static int missing(const char *option, const char *stream)
 {
 	struct err e;
@@ -77,10 +84,12 @@ int tool_read(struct tool *t)
 	struct err e;
 	if (!c.path)
 		return missing("-o", "standard output");
+	bool is_pipe = !strcmp(c.path, "-");
+	if (is_pipe && isatty(STDOUT_FILENO))
+		return refuse_terminal("standard output");
 	int status = tool_open_disk(t, &d);
 	if (status)
 		return status;
-	bool is_pipe = !strcmp(c.path, "-");
 	c.fd = is_pipe ? STDOUT_FILENO
 		       : open(c.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (c.fd < 0) {
@@ -190,6 +199,8 @@ int tool_write(struct tool *t)
 	if (!c.path)
 		return missing("-i", "standard input");
 	bool is_pipe = !strcmp(c.path, "-");
+	if (is_pipe && isatty(STDIN_FILENO))
+		return refuse_terminal("standard input");
 	c.fd = is_pipe ? STDIN_FILENO : open(c.path, O_RDONLY | O_CLOEXEC);
 	int status = c.fd < 0 ? -errno : refuse_directory(c.fd);
 	if (status < 0) {

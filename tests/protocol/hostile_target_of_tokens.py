@@ -15,7 +15,7 @@ from hostile_target import INQUIRY, check_all, says  # noqa: E402
 
 RECEIVE, DONE, FAILED, RUNNING = 0x84, 0x01, 0x02, 0x11
 POPULATE, WRITE = 0x10, 0x11
-BLOCKS = 128
+BLOCKS = 8
 LIMITS = struct.pack(">HH16xQQ", 0, 32, 4096, 4096)
 
 
@@ -83,11 +83,11 @@ LIES = [
      lie(info(POPULATE, FAILED, sense_len=255, token=False)), 0, "POPULATE TOKEN: "),
     ("a token of no blocks", "copy", lie(info(POPULATE, blocks=0)), 0, "gave no token"),
     ("a token of 2^64 - 1 blocks", "copy", lie(info(POPULATE, blocks=(1 << 64) - 1)), 0,
-     "Copied 65536 bytes"),
+     "Copied 4096 bytes"),
     ("nothing was written", "copy", lie(info(POPULATE), info(WRITE, blocks=0, token=False)), 0,
      "wrote nothing"),
     ("more was written than asked for", "copy",
-     lie(info(POPULATE), info(WRITE, blocks=1 << 40, token=False)), 0, "Copied 65536 bytes"),
+     lie(info(POPULATE), info(WRITE, blocks=1 << 40, token=False)), 0, "Copied 4096 bytes"),
     ("written in units that are no blocks", "copy",
      lie(info(POPULATE), info(WRITE, units=0, token=False)), 0, "wrote nothing"),
     ("a state that no standard has", "copy", lie(info(POPULATE, 0x7f)), 0, MEMORY),

@@ -100,6 +100,11 @@ def refusals(target, _):
         check(text in told, f"{options}: {told}")
 
 
+def a_picture_that_cannot_be_written_is_told_at_once(target, _):
+    told = bench(target.url(), "--time", "3600", "--svg", "/dev/null/none.svg", status=1)
+    check("--svg /dev/null/none.svg: create: " in told, told)
+
+
 def ctrl_c_ends_all_sessions(target, daemon):
     before = daemon.log().count("session ended: logged out")
     process = initiator.start("bench", target.url(), "--time", "3600", "--sessions", "2",
@@ -126,6 +131,7 @@ def test():
                                    (a_picture_is_xml, scratch),
                                    (progress_has_a_line_a_second, None),
                                    (refusals, None),
+                                   (a_picture_that_cannot_be_written_is_told_at_once, None),
                                    (ctrl_c_ends_all_sessions, daemon)):
                 case(target, argument)
 

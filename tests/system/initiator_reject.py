@@ -14,7 +14,7 @@ import iscsi_raw as raw  # noqa: E402
 
 FINAL_TO_FULL_FEATURE = 0x87
 STATUS_IN_DATA = 0x81
-READ_10, READ_CAPACITY_16, TOO_MANY_COMMANDS = 0x28, 0x9e, 0x0a
+INQUIRY, READ_10, READ_CAPACITY_16, TOO_MANY_COMMANDS = 0x12, 0x28, 0x9e, 0x0a
 
 
 class Target:
@@ -63,6 +63,9 @@ class Target:
         if opcode == READ_CAPACITY_16:
             return raw.Pdu(raw.DATA_IN, STATUS_IN_DATA, itt=request.itt, ttt=raw.NONE,
                            data=struct.pack(">QI20x", 2047, 512))
+        if opcode == INQUIRY and not head[33] & 1:
+            return raw.Pdu(raw.DATA_IN, STATUS_IN_DATA, itt=request.itt, ttt=raw.NONE,
+                           data=bytes((0, 0, 6, 2, 31, 0, 0, 2)) + b"EXAMPLE " * 3 + b"1   ")
         return raw.Pdu(raw.RESPONSE, itt=request.itt)
 
     def logout(self, request, _):

@@ -129,6 +129,14 @@ def what_is_short_has_no_bar(rig):
     check("\x1b" not in said and "Read 1048576 bytes" in said, said)
 
 
+def bytes_do_not_go_to_a_terminal(rig):
+    for words, text in ((("read", rig.url(0), "-o", "-"), "standard output is a terminal"),
+                        (("write", rig.url(1), "-i", "-"), "standard input is a terminal")):
+        terminal = Terminal(*words)
+        terminal.wait(text)
+        terminal.end(2)
+
+
 def a_signature_is_asked_about(rig):
     """Only y overwrites; the question names the disk and what is on it."""
     for answer, status in (("n", 1), ("", 1), ("y", 130)):
@@ -183,7 +191,8 @@ def test():
                 a_bar_and_its_interruption(rig, verb, words)
             attach(rig, scratch)
             for case in (bench, pictures_fit_their_terminal, what_stands_still_says_so,
-                         what_is_short_has_no_bar, a_signature_is_asked_about):
+                         what_is_short_has_no_bar, bytes_do_not_go_to_a_terminal,
+                         a_signature_is_asked_about):
                 case(rig)
 
 
