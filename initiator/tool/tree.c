@@ -56,8 +56,10 @@ int tree_end(struct tree *r)
 	if (!r)
 		return TOOL_OK;
 	int status = r->is_answered ? TOOL_OK : TOOL_FAILED;
-	if (tool_interrupted())
+	if (tool_interrupted()) {
 		status = tool_interrupted();
+		tool_say("discover: interrupted; the rest of the tree is missing");
+	}
 	if (r->json)
 		printf("%s\n",
 		       json_object_to_json_string_ext(
