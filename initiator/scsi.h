@@ -46,7 +46,8 @@ struct scsi_session_ops {
 	// An asynchronous SCSI event: sense_len bytes of sense data, valid during the call.
 	void (*async)(struct scsi_session *s, const uint8_t *sense, size_t sense_len);
 	// The session has ended and all commands are done; called once. why->code is 0 after a
-	// requested logout. Call scsi_session_free(), here or later.
+	// requested logout; of a login that the target refuses -EKEYREJECTED (authorization),
+	// -ECONNABORTED (for now) or -ENXIO (for good). Call scsi_session_free(), here or later.
 	void (*closed)(struct scsi_session *s, const struct err *why);
 	// The last callback, after scsi_session_free: the memory is freed, no message is pending.
 	void (*freed)(void *arg);

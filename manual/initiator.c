@@ -50,6 +50,15 @@ static int write_options(FILE *out, const char *argument)
 	return 0;
 }
 
+static int write_statuses(FILE *out, const char *argument)
+{
+	for (const struct tool_status_row *r = tool_status_rows; r->meaning; r++) {
+		fprintf(out, ".It %d\n", r->status);
+		roff_text(out, r->meaning);
+	}
+	return 0;
+}
+
 static int write_words(FILE *out, const char *argument)
 {
 	const struct tool_verb *v;
@@ -157,12 +166,13 @@ static int write_fish(FILE *out, const char *argument)
 }
 
 const struct directive directives[] = {
-	{"initiator-commands", write_commands },
-	  { "initiator-options",			 write_options },
-	{ "initiator-words",write_words },
-	  { "initiator-bash",   write_bash },
-	{ "initiator-values",		      write_values },
-	  { "initiator-zsh",	     write_zsh },
-	{ "initiator-fish",  write_fish },
-	  { 0		      },
+	{"initiator-commands",	write_commands },
+	{ "initiator-options",		       write_options },
+	{ "initiator-statuses",write_statuses },
+	{ "initiator-words", write_words },
+	{ "initiator-bash",		    write_bash },
+	{ "initiator-values",	      write_values },
+	{ "initiator-zsh",	   write_zsh },
+	{ "initiator-fish",		    write_fish },
+	{ 0},
 };

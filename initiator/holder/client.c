@@ -2,6 +2,7 @@
 // A request to an attachment's process: a line, and one JSON object until the end of the stream.
 // The program's thread; blocks.
 #include <errno.h>
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +18,21 @@ enum { // seconds for an answer
 	DETACH_SECONDS =
 		180, // more than serve.c takes for a detach, one by force after one without
 };
+
+void holder_answer_add_error(struct json_object *answer, const struct err *e)
+{
+	json_object_object_add(answer, "error", json_object_new_string(e->text));
+	json_object_object_add(answer, "code", json_object_new_int(e->code));
+}
+
+int holder_answer_error(struct json_object *answer, struct err *e)
+{
+	struct json_object *text, *code;
+	if (!json_object_object_get_ex(answer, "error", &text))
+		return 0;
+	int n = json_object_object_get_ex(answer, "code", &code) ? json_object_get_int(code) : 0;
+	return err_set(e, n < 0 && n > -4096 ? n : -EIO, "%s", json_object_get_string(text));
+}
 
 static int connect_to(const char *path, time_t seconds, struct err *e)
 {

@@ -81,3 +81,8 @@ int holder_clear(const char *run_dir, const char *name, holder_find_fn *find, bo
 // json_object_put(). NULL with a text; -ECONNREFUSED, -ENOENT: the process is gone. Blocks for as
 // long as the request takes, at most three minutes, of "status" half a minute.
 struct json_object *holder_ask(const struct holder_files *f, const char *request, struct err *e);
+
+// An error as the two members of an answer that has one, "error" and "code".
+void holder_answer_add_error(struct json_object *answer, const struct err *e);
+// The error of an answer: its code with the text, or 0.
+int holder_answer_error(struct json_object *answer, struct err *e);

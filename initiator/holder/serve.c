@@ -62,8 +62,7 @@ static void answer_waiting(struct holder *h, struct json_object *o, bool with_fo
 static void answer_error(struct holder *h, const struct err *e, bool with_forced)
 {
 	struct json_object *o = holder_state(h);
-	json_object_object_add(o, "error", json_object_new_string(e->text));
-	json_object_object_add(o, "code", json_object_new_int(e->code));
+	holder_answer_add_error(o, e);
 	answer_waiting(h, o, with_forced);
 	json_object_put(o);
 }

@@ -91,10 +91,22 @@ static const char *cure(uint16_t status)
 	}
 }
 
+// As scsi_session_ops.closed tells them apart.
+static int code_of(const struct login_reply *r)
+{
+	if (r->err.code == -EACCES) // CHAP, found here
+		return -EKEYREJECTED;
+	if (r->err.code != -ECONNREFUSED)
+		return r->err.code;
+	if (r->status == ISCSI_LOGIN_AUTH_FAILED || r->status == ISCSI_LOGIN_FORBIDDEN)
+		return -EKEYREJECTED;
+	return is_final(r->status) ? -ENXIO : -ECONNABORTED;
+}
+
 static void failed(struct ini_session *s, const struct login_reply *r)
 {
 	struct err e;
-	err_set(&e, r->err.code, "%s: %s%s", s->dm->peer, r->err.text, cure(r->status));
+	err_set(&e, code_of(r), "%s: %s%s", s->dm->peer, r->err.text, cure(r->status));
 	session_lost(s, &e, is_final(r->status));
 }
 

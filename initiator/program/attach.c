@@ -18,7 +18,7 @@ static int attach(struct tool *t)
 	int status = attach_plan_make(&p, t, &c, &e);
 	c.argv0 = t->argv0;
 	if (status)
-		tool_fail(status, &e);
+		status = tool_fail(status == TOOL_FAILED ? tool_status_of(&e) : status, &e);
 	else
 		status = t->o.stays ? attach_in_foreground(t, &c) : attach_in_background(t, &c);
 	attach_plan_done(&p);
@@ -38,6 +38,7 @@ static int attach_entry(struct tool *t, const char *name, bool is_automatic)
 	int r = entry_read(&n, entry_dir(t), name, &e);
 	if (!r && is_automatic && n.is_manual)
 		return TOOL_OK;
+	int status = r == -ENOENT ? TOOL_NOT_FOUND : TOOL_RECORD;
 	if (!r)
 		r = tool_options_parse(&own.o, TOOL_ATTACH, n.count, n.words, &e);
 	if (!r && !own.o.arg_count)
@@ -46,7 +47,7 @@ static int attach_entry(struct tool *t, const char *name, bool is_automatic)
 		r = tool_options_overlay(&own.o, &t->o, &e);
 	if (r) {
 		err_prefix(&e, "entry %s", name);
-		return tool_fail(TOOL_USAGE, &e);
+		return tool_fail(status, &e);
 	}
 	if (!t->o.name)
 		own.o.name = name;
@@ -72,7 +73,7 @@ static void attach_one(void *arg, const char *name)
 		return;
 	}
 	int status = attach_entry(a->tool, name, true);
-	if (status)
+	if (!a->status)
 		a->status = status;
 }
 
@@ -86,7 +87,7 @@ static int attach_all(struct tool *t)
 		return tool_fail(TOOL_USAGE, &e);
 	}
 	if (entry_each(entry_dir(t), attach_one, &a, &e) < 0)
-		return tool_fail(TOOL_FAILED, &e);
+		return tool_fail(TOOL_RECORD, &e);
 	return a.status;
 }
 

@@ -41,7 +41,7 @@ static void ready_here(void *arg, struct json_object *status)
 int attach_in_foreground(struct tool *t, const struct holder_config *c)
 {
 	struct err e;
-	return holder_run(c, ready_here, t, &e) < 0 ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+	return holder_run(c, ready_here, t, &e) < 0 ? tool_fail_by(&e) : TOOL_OK;
 }
 
 // ---- the child ----
@@ -59,7 +59,7 @@ static void ready_far(void *arg, struct json_object *status)
 static void tell_error(int fd, const struct err *e)
 {
 	struct json_object *o = json_object_new_object();
-	json_object_object_add(o, "error", json_object_new_string(e->text));
+	holder_answer_add_error(o, e);
 	ready_far(&fd, o);
 	json_object_put(o);
 }
@@ -154,14 +154,14 @@ static int undo(const struct holder_config *c, pid_t pid)
 static int conclude(const struct tool *t, const struct holder_config *c, pid_t pid, char *text)
 {
 	struct err e;
-	struct json_object *v, *o = text[0] ? json_read(text, strlen(text), "answer", &e) : NULL;
+	struct json_object *o = text[0] ? json_read(text, strlen(text), "answer", &e) : NULL;
 	int status = TOOL_FAILED;
 	if (!o) {
 		waitpid(pid, NULL, 0);
 		tool_say("%s: the process ended", c->name);
-	} else if (json_object_object_get_ex(o, "error", &v)) {
+	} else if (holder_answer_error(o, &e)) {
 		waitpid(pid, NULL, 0);
-		tool_say("%s", json_object_get_string(v));
+		status = tool_fail_by(&e);
 	} else {
 		print(t, o);
 		status = TOOL_OK;

@@ -33,6 +33,13 @@ static bool is_wanted(const struct all *a, const char *name, struct json_object 
 	       (state && !strcmp(a->wanted, text_of(state, "device")));
 }
 
+// One that fails does not keep the others; the first failure counts.
+static void first_status(struct all *a, int status)
+{
+	if (!a->status)
+		a->status = status;
+}
+
 // ---- detach ----
 
 static int detach_one(struct tool *t, const char *name, struct err *e)
@@ -46,8 +53,7 @@ static int detach_one(struct tool *t, const char *name, struct err *e)
 		return holder_clear(run_dir(t), name, carrier_find, t->o.is_forced, e);
 	if (!o)
 		return e->code;
-	const char *error = text_of(o, "error");
-	r = *error ? err_set(e, -EBUSY, "%s", error) : 0;
+	r = holder_answer_error(o, e);
 	json_object_put(o);
 	return r;
 }
@@ -63,7 +69,7 @@ static bool detach_found(void *arg, const char *name)
 	if (is_wanted(a, name, state)) {
 		a->found++;
 		if (detach_one(a->tool, name, &e) < 0)
-			a->status = tool_fail(TOOL_FAILED, &e);
+			first_status(a, tool_fail_by(&e));
 	}
 	json_object_put(state);
 	return true;
@@ -81,10 +87,10 @@ int detach_run(struct tool *t)
 		a.wanted = t->o.is_all ? NULL : t->o.args[i];
 		a.found = 0;
 		if (holder_each(run_dir(t), detach_found, &a, &e) < 0)
-			return tool_fail(TOOL_FAILED, &e);
+			return tool_fail_by(&e);
 		if (a.wanted && !a.found) {
 			err_set(&e, -ENOENT, "%.100s: not attached", a.wanted);
-			a.status = tool_fail(TOOL_FAILED, &e);
+			first_status(&a, tool_fail(TOOL_NOT_FOUND, &e));
 		}
 	}
 	return a.status;
@@ -165,10 +171,10 @@ int attached_run(struct tool *t)
 	struct err e;
 	a.wanted = t->o.arg_count ? t->o.args[0] : NULL;
 	if (holder_each(run_dir(t), attached_found, &a, &e) < 0) {
-		a.status = tool_fail(TOOL_FAILED, &e);
+		a.status = tool_fail_by(&e);
 	} else if (a.wanted && !a.found) {
 		err_set(&e, -ENOENT, "%.100s: not attached", a.wanted);
-		a.status = tool_fail(TOOL_FAILED, &e);
+		a.status = tool_fail(TOOL_NOT_FOUND, &e);
 	} else if (t->o.is_json) {
 		printf("%s\n", json_object_to_json_string_ext(a.json, JSON_C_TO_STRING_PRETTY));
 	}

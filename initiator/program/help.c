@@ -7,6 +7,7 @@
 
 #include "core/suggest.h"
 #include "core/wrap.h"
+#include "initiator/tool/status.h"
 
 enum { COLUMNS_OPTION = 36, COLUMNS_VERB = 33, NARROW = 70 };
 
@@ -76,8 +77,15 @@ void help_usage(const struct tool_verb *all, unsigned count, FILE *out)
 		   "farblock-initiator COMMAND --help lists the options of a command, and has "
 		   "examples.",
 		   0, width);
-	wrap_print(out, "Exit status: 0 success, 1 failure, 2 usage error, 130 interrupted.", 0,
-		   width);
+	wrap_print(out,
+		   "Exit status, as of iscsiadm (other commands than discover, attach, detach, "
+		   "login, logout and sessions have 0 to 2 alone; 128 and the number after a "
+		   "signal):",
+		   0, width);
+	for (const struct tool_status_row *r = tool_status_rows; r->meaning; r++) {
+		fprintf(out, "  %2d  ", r->status);
+		wrap_print(out, r->meaning, 6, width);
+	}
 }
 
 // Options of the session, as most commands have them.

@@ -258,8 +258,10 @@ int iscsi_resolve(struct ini_config *c, const struct iscsi_address *portal, stru
 	if (iscsi_address_format(&bare, text, sizeof text))
 		return err_set(e, -EINVAL, "host name too long: %.80s", portal->host);
 	int n = tcp_addr_resolve(c->portals, INI_PORTALS_MAX, text, portal->port, e);
-	if (n <= 0)
-		return n ? n : err_set(e, -ENOENT, "%.80s: no address found", portal->host);
+	if (!n)
+		err_set(e, -ENOENT, "%.80s: no address found", portal->host);
+	if (n <= 0) // no such name is no connection
+		return e->code == -ENOENT ? e->code = -EHOSTUNREACH : e->code;
 	c->portal_count = (unsigned)n;
 	return 0;
 }

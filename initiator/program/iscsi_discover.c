@@ -61,7 +61,7 @@ int iscsi_discover(struct tool *t)
 	if (!r && l.json)
 		printf("%s\n", json_object_to_json_string_ext(l.json, JSON_C_TO_STRING_PRETTY));
 	json_object_put(l.json);
-	return r ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+	return r ? tool_fail_by(&e) : TOOL_OK;
 }
 
 // --- as a tree ---

@@ -96,7 +96,7 @@ int srp_discover(struct tool *t)
 	if (!r)
 		say_rest(&l, &c, is_cut);
 	json_object_put(l.json);
-	return r ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+	return r ? tool_fail_by(&e) : TOOL_OK;
 }
 
 // --- as a tree ---

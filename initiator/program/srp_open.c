@@ -111,8 +111,10 @@ int srp_config(const struct tool *t, const struct srps_address *a, struct srps_c
 int srp_resolve(struct srps_config *c, const struct srps_address *a, struct err *e)
 {
 	int n = tcp_addr_resolve(c->portals, SRPS_PORTALS_MAX, a->portal, SRPS_PORT, e);
-	if (n <= 0)
-		return n ? n : err_set(e, -ENOENT, "%.80s: no address found", a->portal);
+	if (!n)
+		err_set(e, -ENOENT, "%.80s: no address found", a->portal);
+	if (n <= 0) // no such name is no connection
+		return e->code == -ENOENT ? e->code = -EHOSTUNREACH : e->code;
 	c->portal_count = (unsigned)n;
 	if (!a->local[0])
 		return 0;

@@ -66,6 +66,8 @@ static void failed(struct srps_session *s, const struct err *why, uint32_t reaso
 	if (!reason && try_next_provider(s, why))
 		return;
 	struct err e = reason ? *why : s->connect_why;
+	if (reason)
+		e.code = reason == SRP_REJ_NO_SUCH_PORT ? -ENXIO : -ECONNABORTED;
 	if (reason == SRP_REJ_NO_SUCH_PORT && is_discovery(s))
 		err_set(&e, e.code,
 			"SRP: login refused, reason 0x%08x: the target does not support discovery, "

@@ -15,6 +15,11 @@ int tool_fail(int status, const struct err *e)
 	return status;
 }
 
+int tool_fail_by(const struct err *e)
+{
+	return tool_fail(tool_status_of(e), e);
+}
+
 static void say_waits(const struct err *why, unsigned seconds)
 {
 	tool_say("%s; retrying for %u s (--replacement-timeout)", why->text, seconds);

@@ -10,6 +10,7 @@
 #include "core/options.h"
 #include "initiator/scsi_cdb.h"
 #include "initiator/sync.h"
+#include "initiator/tool/status.h"
 
 enum { // the subcommands that take an option
 	TOOL_DISCOVER = 1,
@@ -93,8 +94,6 @@ struct tool {
 	struct scsi_sync *sync;
 };
 
-enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
-
 struct tool_verb {
 	const char *name;
 	unsigned bit;
@@ -107,6 +106,8 @@ struct tool_verb {
 // Prints "farblock-initiator: ..." and returns status; after a signal it prints nothing about
 // cancelled commands and returns the signal's status.
 int tool_fail(int status, const struct err *e);
+// The same with the status of the error (status.h).
+int tool_fail_by(const struct err *e);
 
 // Options are for URLs of several protocols, each of which takes its own.
 static inline bool tool_is_mixed(const struct tool *t)

@@ -127,10 +127,10 @@ def holes_and_zeroes_read_as_zeroes(device):
 def a_used_device_is_not_detached(attachments, device, at):
     run(["mkfs.ext4", "-qF", device])
     with Mount(device, at):
-        said = attachments.detach("disk", status=1)
+        said = attachments.detach("disk", status=28)
         check(f"mounted at '{at}'" in said, said)
     with open(f"{attachments.run_dir}/disk.d/disk", "rb"):
-        said = attachments.detach("disk", status=1)
+        said = attachments.detach("disk", status=28)
         check("disk.d/disk: open in a program" in said, said)
     attachments.detach("disk")
     is_gone(attachments, device)
@@ -151,8 +151,8 @@ def what_a_dead_process_left_is_cleared(attachments, target, at):
     with Mount(device, at):
         os.kill(attachments.one("disk")["pid"], signal.SIGKILL)
         eventually("its end", lambda: attachments.one("disk")["state"] == "dead")
-        for said in (attachments.attach(target.url(), "--via", "fuse", "--name", "disk", status=1),
-                     attachments.detach("disk", status=1)):
+        for said in (attachments.attach(target.url(), "--via", "fuse", "--name", "disk", status=28),
+                     attachments.detach("disk", status=28)):
             check("left by a process that has died" in said and f"mounted at '{at}'" in said, said)
     device = attach(attachments, target)
     run(["e2fsck", "-fp", device])
@@ -184,7 +184,7 @@ def a_detach_has_an_end_while_the_target_is_away(attachments, daemon, target):
     with subprocess.Popen(["dd", f"if={device}", "of=/dev/null", "iflag=direct", "count=1"],
                           stderr=subprocess.PIPE) as reader:
         eventually("the loss", lambda: attachments.one("disk")["state"] == "no-path")
-        said = attachments.detach("disk", status=1)
+        said = attachments.detach("disk", status=28)
         check(f"{device}: opened by 'dd'" in said, said)
         for number in (signal.SIGTERM, signal.SIGINT):
             before = attachments.log("disk").count("cannot detach")

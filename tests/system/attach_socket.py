@@ -57,7 +57,7 @@ def qemu_io(url):
 def a_used_export_is_not_detached(attachments):
     url = attachments.one("disk")["device"]
     client = qemu_io(url)
-    text = attachments.detach("disk", status=1)
+    text = attachments.detach("disk", status=28)
     check("used by 1 client" in text, text)
     client.communicate(b"quit\n")
     eventually("the client's end",
@@ -68,7 +68,7 @@ def is_gone(attachments):
     check(attachments.list() == [], f"{attachments.list()}")
     left = sorted(os.listdir(attachments.run_dir))
     check([f for f in left if not f.endswith((".disk", ".lock", ".log"))] == [], f"left: {left}")
-    text = attachments.detach("disk", status=1)
+    text = attachments.detach("disk", status=21)
     check("disk: not attached" in text, text)
 
 
@@ -135,7 +135,6 @@ def refusals_say_why(attachments, target):
             ((target.url(), "--policy", "x"), "--policy 'x': must be service-time"),
             ((target.url(), "--no-path-retry", "-1"), "--no-path-retry"),
             ((target.url(), "--at", "x"), "--at 'x': must be an absolute path"),
-            (("nothing",), "attach.d/nothing.conf"),
             ((), "missing URL")):
         said = attachments.attach(*words, status=2)
         check(text in said, f"{words}: {said}")
@@ -147,9 +146,9 @@ def refusals_say_why(attachments, target):
 
 def a_name_is_attached_once(attachments, target):
     attachments.attach(target.url(), "--via", "socket", "--name", "disk")
-    said = attachments.attach(target.url(), "--via", "socket", "--name", "disk", status=1)
+    said = attachments.attach(target.url(), "--via", "socket", "--name", "disk", status=15)
     check("disk: attached already" in said, said)
-    said = attachments.attach(target.url(), "--via", "socket", "--name", "other", status=1)
+    said = attachments.attach(target.url(), "--via", "socket", "--name", "other", status=28)
     check("is attached on this machine already" in said, said)
     for words in (("--read-only",), ("--shared",)):
         attachments.attach(target.url(), "--via", "socket", "--name", "other", *words)
@@ -236,7 +235,7 @@ def entries_are_attached(scratch, attachments, target):
                        ("bad", "url = x\nurl\n")):
         with open(f"{directory}/{name}.conf", "w", encoding="utf-8") as f:
             f.write(text)
-    said = attachments.attach("--all", "--entry-dir", directory, status=2)
+    said = attachments.attach("--all", "--entry-dir", directory, status=6)
     check("bad.conf: line 2: must be 'key = value'" in said, said)
     check([a["name"] for a in attachments.list()] == ["one"], f"{attachments.list()}")
     check(attachments.one("one")["read_only"], "read-only = yes")
