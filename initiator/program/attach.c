@@ -10,7 +10,7 @@
 #include "initiator/program/entry.h"
 #include "initiator/srp/address.h"
 
-static int attach(struct tool *t)
+int attach_disk(struct tool *t, attach_ready *ready, void *arg)
 {
 	struct holder_config c;
 	struct attach_plan p;
@@ -20,9 +20,15 @@ static int attach(struct tool *t)
 	if (status)
 		status = tool_fail(status == TOOL_FAILED ? tool_status_of(&e) : status, &e);
 	else
-		status = t->o.stays ? attach_in_foreground(t, &c) : attach_in_background(t, &c);
+		status = t->o.stays ? attach_in_foreground(t, &c)
+				    : attach_in_background(t, &c, ready, arg);
 	attach_plan_done(&p);
 	return status;
+}
+
+static int attach(struct tool *t)
+{
+	return attach_disk(t, attach_print, t);
 }
 
 static const char *entry_dir(const struct tool *t)

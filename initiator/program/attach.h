@@ -22,6 +22,17 @@ int attach_plan_make(struct attach_plan *p, struct tool *t, struct holder_config
 		     struct err *e);
 void attach_plan_done(struct attach_plan *p);
 
-// attach_child.c: in a process of its own; returns the exit status when the device can be used.
-int attach_in_background(struct tool *t, const struct holder_config *c);
+// What an attachment calls with its status (holder_status()) when the device can be used.
+struct json_object;
+typedef void attach_ready(void *arg, struct json_object *status);
+
+// attach.c: the disk of t's URLs by t's options, in a process of its own. An exit status after
+// printing the error.
+int attach_disk(struct tool *t, attach_ready *ready, void *arg);
+
+// attach_child.c: prints the device, or the status as JSON; arg: a struct tool.
+void attach_print(void *arg, struct json_object *status);
+// In a process of its own; returns the exit status when the device can be used.
+int attach_in_background(struct tool *t, const struct holder_config *c, attach_ready *ready,
+			 void *arg);
 int attach_in_foreground(struct tool *t, const struct holder_config *c);

@@ -5,11 +5,9 @@
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/json/json.h"
@@ -17,11 +15,11 @@
 #include "core/notify.h"
 #include "initiator/holder/holder.h"
 #include "initiator/program/attach.h"
+#include "initiator/program/child.h"
 
-static volatile sig_atomic_t interrupted_by;
-
-static void print(const struct tool *t, struct json_object *o)
+void attach_print(void *arg, struct json_object *o)
 {
+	const struct tool *t = arg;
 	struct json_object *v;
 	if (t->o.is_json)
 		printf("%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
@@ -34,7 +32,7 @@ static void print(const struct tool *t, struct json_object *o)
 
 static void ready_here(void *arg, struct json_object *status)
 {
-	print(arg, status);
+	attach_print(arg, status);
 	notify_manager("READY=1");
 }
 
@@ -83,8 +81,9 @@ static void leave_terminal(const struct holder_config *c, const char *path)
 		errno = 0;
 }
 
-static void child(const struct holder_config *c, int fd)
+static int hold(void *arg, int fd)
 {
+	const struct holder_config *c = arg;
 	char path[PATH_MAX];
 	struct err e;
 	snprintf(path, sizeof path, "%s/%s.log", c->run_dir, c->name);
@@ -97,107 +96,53 @@ static void child(const struct holder_config *c, int fd)
 	} else if (r < 0) {
 		tool_say("%s: %s", c->name, e.text);
 	}
-	_exit(r < 0);
+	return r < 0;
 }
 
 // ---- the command ----
 
-static void on_signal(int number)
-{
-	interrupted_by = number;
-}
-
-// Signals arrive in the wait alone, so that none is missed.
-static void catch_signals(sigset_t *ret_old)
-{
-	static const struct sigaction a = { .sa_handler = on_signal };
-	sigset_t set;
-	sigemptyset(&set);
-	for (int i = 0; i < 3; i++) {
-		int number = (int[]){ SIGINT, SIGTERM, SIGHUP }[i];
-		sigaddset(&set, number);
-		sigaction(number, &a, NULL);
-	}
-	sigprocmask(SIG_BLOCK, &set, ret_old);
-}
-
-// Reads to the end of the pipe; false after a signal.
-static bool hear(int fd, char *ret, size_t size, const sigset_t *old)
-{
-	struct pollfd p = { fd, POLLIN, 0 };
-	size_t len = 0;
-	while (len < size - 1) {
-		if (ppoll(&p, 1, NULL, old) < 0) {
-			if (interrupted_by)
-				return false;
-			continue;
-		}
-		ssize_t n = read(fd, ret + len, size - 1 - len);
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	ret[len] = 0;
-	return true;
-}
-
 // What it has done is undone by the process itself, also if that has just begun to hold.
-static int undo(const struct holder_config *c, pid_t pid)
+static int undo(const struct holder_config *c, const struct child *child)
 {
 	tool_say("%s: interrupted; undoing the attachment", c->name);
-	kill(pid, SIGTERM);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	return 128 + interrupted_by;
+	kill(child->pid, SIGTERM);
+	child_wait(child);
+	return child_interrupted();
 }
 
-static int conclude(const struct tool *t, const struct holder_config *c, pid_t pid, char *text)
+static int conclude(const struct holder_config *c, const struct child *child, attach_ready *ready,
+		    void *arg)
 {
 	struct err e;
+	const char *text = child->text;
 	struct json_object *o = text[0] ? json_read(text, strlen(text), "answer", &e) : NULL;
 	int status = TOOL_FAILED;
 	if (!o) {
-		waitpid(pid, NULL, 0);
+		child_wait(child);
 		tool_say("%s: the process ended", c->name);
 	} else if (holder_answer_error(o, &e)) {
-		waitpid(pid, NULL, 0);
+		child_wait(child);
 		status = tool_fail_by(&e);
 	} else {
-		print(t, o);
+		ready(arg, o);
 		status = TOOL_OK;
 	}
 	json_object_put(o);
 	return status;
 }
 
-int attach_in_background(struct tool *t, const struct holder_config *c)
+int attach_in_background(struct tool *t, const struct holder_config *c, attach_ready *ready,
+			 void *arg)
 {
-	static char text[HOLDER_ANSWER_MAX], what[HOLDER_NAME_MAX + 8];
-	int fds[2];
-	sigset_t old;
+	static struct child child;
+	char what[HOLDER_NAME_MAX + 8];
 	struct err e;
-	if (pipe2(fds, O_CLOEXEC) < 0) {
-		err_errno(&e, -errno, "pipe");
-		return tool_fail(TOOL_FAILED, &e);
-	}
-	fflush(stdout);
-	catch_signals(&old);
-	pid_t pid = fork();
-	if (!pid) {
-		close(fds[0]);
-		child(c, fds[1]);
-	}
-	close(fds[1]);
-	if (pid < 0) {
-		err_errno(&e, -errno, "fork");
-		close(fds[0]);
-		return tool_fail(TOOL_FAILED, &e);
-	}
+	if (child_start(&child, hold, (void *)c, &e) < 0)
+		return tool_fail_by(&e);
 	snprintf(what, sizeof what, "attach %s", c->name);
 	tool_progress_begin_time(t, what, 0);
 	tool_progress_note("waiting (Ctrl-C ends it)");
-	bool is_told = hear(fds[0], text, sizeof text, &old);
+	int r = child_hear(&child);
 	tool_progress_end();
-	close(fds[0]);
-	return is_told ? conclude(t, c, pid, text) : undo(c, pid);
+	return r < 0 ? undo(c, &child) : conclude(c, &child, ready, arg);
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See child.h.
+#include "initiator/program/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted_by;
+static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static void on_signal(int number)
+{
+	interrupted_by = number;
+}
+
+static void signals_set(sigset_t *ret, void (*handler)(int number))
+{
+	struct sigaction a = { .sa_handler = handler };
+	sigemptyset(ret);
+	for (int i = 0; i < NUMBERS; i++) {
+		sigaddset(ret, numbers[i]);
+		sigaction(numbers[i], &a, NULL);
+	}
+}
+
+static void catch_signals(void)
+{
+	sigset_t set;
+	signals_set(&set, on_signal);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+void child_unblock_signals(void)
+{
+	sigset_t set;
+	signals_set(&set, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int child_interrupted(void)
+{
+	return interrupted_by ? 128 + interrupted_by : 0;
+}
+
+void child_wait(const struct child *c)
+{
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+// Reads to the end of the pipe; -EINTR after a signal, which arrives in the wait alone.
+static int hear(int fd, char *ret, size_t size)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+	sigset_t open;
+	size_t len = 0;
+	sigprocmask(SIG_BLOCK, NULL, &open);
+	for (int i = 0; i < NUMBERS; i++)
+		sigdelset(&open, numbers[i]);
+	while (len < size - 1) {
+		if (ppoll(&p, 1, NULL, &open) < 0) {
+			if (interrupted_by)
+				return -EINTR;
+			continue;
+		}
+		ssize_t n = read(fd, ret + len, size - 1 - len);
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	ret[len] = 0;
+	return 0;
+}
+
+int child_start(struct child *c, int (*run)(void *arg, int fd), void *arg, struct err *e)
+{
+	int fds[2];
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_errno(e, -errno, "pipe");
+	fflush(stdout);
+	catch_signals();
+	c->pid = fork();
+	if (!c->pid) {
+		close(fds[0]);
+		_exit(run(arg, fds[1]));
+	}
+	close(fds[1]);
+	if (c->pid < 0) {
+		int r = err_errno(e, -errno, "fork");
+		close(fds[0]);
+		return r;
+	}
+	c->fd = fds[0];
+	return 0;
+}
+
+int child_hear(struct child *c)
+{
+	int r = hear(c->fd, c->text, sizeof c->text);
+	close(c->fd);
+	return r;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A process that a command starts, and what the command hears of it: one text through a pipe. The
+// program's thread; no other may run.
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/err.h"
+#include "initiator/holder/holder.h"
+
+struct child {
+	pid_t pid;
+	int fd;			      // private
+	char text[HOLDER_ANSWER_MAX]; // "": it ended without one
+};
+
+// Forks. The child calls run with the pipe's end and exits with what it returns. SIGINT, SIGTERM
+// and SIGHUP are blocked from now on, in the child too, so that one between two waits is not
+// missed. Errors with a text: no child.
+int child_start(struct child *c, int (*run)(void *arg, int fd), void *arg, struct err *e);
+// Waits until the child has closed its end; fills text. -EINTR: one of those signals came.
+int child_hear(struct child *c);
+// In a child that wants the signals as they are by default.
+void child_unblock_signals(void);
+// The exit status after a signal, 128 and its number; 0: none came.
+int child_interrupted(void);
+// Waits for its end.
+void child_wait(const struct child *c);
