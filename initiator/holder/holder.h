@@ -24,6 +24,7 @@ struct json_object;
 
 struct holder_config {
 	const char *name, *run_dir;
+	const char *login;	       // what it was attached for, in the status; NULL: itself
 	const struct carrier_ops *via; // NULL: the best one of this machine
 	struct carrier_config carrier; // name and recovery are filled
 	struct disk_config disk;

@@ -14,6 +14,7 @@ struct json_object *holder_state(struct holder *h)
 {
 	struct holder_status s = {
 		.name = h->config->name,
+		.login = h->config->login,
 		.disk = h->disk,
 		.via = h->via->name,
 		.carrier = &h->info,

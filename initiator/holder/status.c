@@ -105,6 +105,8 @@ struct json_object *holder_status(const struct holder_status *s)
 	worker_call(disk_worker(s->disk), read_run, &r);
 	add_text(o, "name", s->name);
 	add_text(o, "state", state_of(s, r.notices));
+	if (s->login)
+		add_text(o, "login", s->login);
 	json_object_object_add(o, "pid", json_object_new_int(getpid()));
 	add_carrier(o, s->via, s->carrier);
 	add_facts(o, &r.facts);

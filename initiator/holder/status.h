@@ -9,6 +9,7 @@ struct json_object;
 
 struct holder_status {
 	const char *name;
+	const char *login; // may be NULL
 	const char *state; // NULL: as the disk's notices say, else "attached"
 	struct disk *disk;
 	const char *via;

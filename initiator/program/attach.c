@@ -41,20 +41,11 @@ static int attach_entry(struct tool *t, const char *name, bool is_automatic)
 	static struct entry n;
 	struct tool own = *t;
 	struct err e;
-	int r = entry_read(&n, entry_dir(t), name, &e);
-	if (!r && is_automatic && n.is_manual)
-		return TOOL_OK;
-	int status = r == -ENOENT ? TOOL_NOT_FOUND : TOOL_RECORD;
-	if (!r)
-		r = tool_options_parse(&own.o, TOOL_ATTACH, n.count, n.words, &e);
-	if (!r && !own.o.arg_count)
-		r = err_set(&e, -EINVAL, "no url");
-	if (!r)
-		r = tool_options_overlay(&own.o, &t->o, &e);
-	if (r) {
-		err_prefix(&e, "entry %s", name);
+	int status = entry_options(&n, entry_dir(t), name, TOOL_ATTACH, &own.o, &e);
+	if (status)
 		return tool_fail(status, &e);
-	}
+	if (is_automatic && n.is_manual)
+		return TOOL_OK;
 	if (!t->o.name)
 		own.o.name = name;
 	return attach(&own);
@@ -97,7 +88,7 @@ static int attach_all(struct tool *t)
 	return a.status;
 }
 
-static bool is_url(const char *word)
+bool attach_is_url(const char *word)
 {
 	return strstr(word, "://") || srps_address_is_string(word);
 }
@@ -111,7 +102,7 @@ int attach_run(struct tool *t)
 		err_set(&e, -EINVAL, "attach: missing URL, entry or --all");
 		return tool_fail(TOOL_USAGE, &e);
 	}
-	if (t->o.arg_count == 1 && !is_url(t->o.args[0]))
+	if (t->o.arg_count == 1 && !attach_is_url(t->o.args[0]))
 		return attach_entry(t, t->o.args[0], false);
 	return attach(t);
 }

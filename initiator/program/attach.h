@@ -2,25 +2,28 @@
 // The subcommands on attachments. The program's thread; may block.
 #pragma once
 
+#include "initiator/holder/holder.h"
 #include "initiator/tool/tool.h"
 
 int attach_run(struct tool *t);	  // attach
 int detach_run(struct tool *t);	  // detach
 int attached_run(struct tool *t); // attached
+int login_run(struct tool *t);	  // login
+int logout_run(struct tool *t);	  // logout
 
 // attach_options.c: what holder_run() needs, from the options and URLs.
-struct holder_config;
-struct disk_path_config;
 struct attach_plan {
 	struct tool *tool;
 	struct tool_path *paths; // of tool->o.arg_count
 	struct disk_path_config *disk_paths;
-	char name[65];
+	char name[HOLDER_NAME_MAX + 1];
 };
 // Free it with attach_plan_done(). TOOL_OK, or an exit status with a text.
 int attach_plan_make(struct attach_plan *p, struct tool *t, struct holder_config *ret,
 		     struct err *e);
 void attach_plan_done(struct attach_plan *p);
+// The name of an attachment: that of a target or record and the LUN, as a file's name.
+void attach_name(const char *base, unsigned lun, char ret[HOLDER_NAME_MAX + 1]);
 
 // What an attachment calls with its status (holder_status()) when the device can be used.
 struct json_object;
@@ -29,6 +32,9 @@ typedef void attach_ready(void *arg, struct json_object *status);
 // attach.c: the disk of t's URLs by t's options, in a process of its own. An exit status after
 // printing the error.
 int attach_disk(struct tool *t, attach_ready *ready, void *arg);
+
+// A URL, or a string of add_target; else the name of an entry.
+bool attach_is_url(const char *word);
 
 // attach_child.c: prints the device, or the status as JSON; arg: a struct tool.
 void attach_print(void *arg, struct json_object *status);

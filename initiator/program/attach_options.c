@@ -11,8 +11,6 @@
 
 #define KEEP_RETRYING 86400 // seconds of one session; then another one is opened, for ever
 
-_Static_assert(sizeof((struct attach_plan *)0)->name == HOLDER_NAME_MAX + 1, "a name fits");
-
 static int policy(const char *word, enum disk_policy *ret, struct err *e)
 {
 	static const struct {
@@ -62,20 +60,18 @@ static int via(const char *word, const struct carrier_ops **ret, struct err *e)
 	return err_set(e, -EINVAL, "--via '%.40s': must be one of %s", word, names);
 }
 
-// The name of the target and the LUN, as a file's name.
-static void make_name(struct attach_plan *p)
+void attach_name(const char *base, unsigned lun, char ret[HOLDER_NAME_MAX + 1])
 {
 	char text[TOOL_TARGET_MAX + 8];
-	int n = snprintf(text, sizeof text, "%s-%u", p->paths[0].target, p->paths[0].lun);
+	int n = snprintf(text, sizeof text, "%s-%u", base, lun);
 	// The end tells targets apart.
 	const char *from = n > HOLDER_NAME_MAX ? text + n - HOLDER_NAME_MAX : text;
 	size_t len = strlen(from);
 	for (size_t i = 0; i < len; i++)
-		p->name[i] =
-			isalnum((unsigned char)from[i]) || strchr(".:_", from[i]) ? from[i] : '-';
-	if (!isalnum((unsigned char)p->name[0]))
-		p->name[0] = 'x';
-	p->name[len] = 0;
+		ret[i] = isalnum((unsigned char)from[i]) || strchr(".:_", from[i]) ? from[i] : '-';
+	if (!isalnum((unsigned char)ret[0]))
+		ret[0] = 'x';
+	ret[len] = 0;
 }
 
 // FNV-1a of the attachment's name, if it was given one, the URL and the path's number.
@@ -158,7 +154,7 @@ int attach_plan_make(struct attach_plan *p, struct tool *t, struct holder_config
 	if (status)
 		return status;
 	if (!t->o.name)
-		make_name(p);
+		attach_name(p->paths[0].target, p->paths[0].lun, p->name);
 	else if (!holder_name_is_valid(t->o.name))
 		return err_set(e, -EINVAL,
 			       "--name '%.80s': must be 1 to %d letters, digits, '.', '_', '-' or "
@@ -168,6 +164,7 @@ int attach_plan_make(struct attach_plan *p, struct tool *t, struct holder_config
 	else
 		snprintf(p->name, sizeof p->name, "%s", t->o.name);
 	ret->name = p->name;
+	ret->login = t->login;
 	ret->disk.paths = p->disk_paths;
 	ret->disk.path_count = n;
 	return TOOL_OK;

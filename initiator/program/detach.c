@@ -11,6 +11,7 @@
 struct all {
 	struct tool *tool;
 	const char *wanted; // a name or device; NULL: all
+	bool is_login;	    // ... or what was given to login
 	unsigned found;
 	int status;
 	struct json_object *json;
@@ -27,8 +28,16 @@ static const char *text_of(struct json_object *o, const char *key)
 	return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
 }
 
+static bool is_of_login(const struct all *a, struct json_object *state)
+{
+	const char *login = state ? text_of(state, "login") : "";
+	return *login && (!a->wanted || !strcmp(a->wanted, login));
+}
+
 static bool is_wanted(const struct all *a, const char *name, struct json_object *state)
 {
+	if (a->is_login)
+		return is_of_login(a, state);
 	return !a->wanted || !strcmp(a->wanted, name) ||
 	       (state && !strcmp(a->wanted, text_of(state, "device")));
 }
@@ -75,12 +84,13 @@ static bool detach_found(void *arg, const char *name)
 	return true;
 }
 
-int detach_run(struct tool *t)
+static int detach_each(struct tool *t, bool is_login)
 {
-	struct all a = { .tool = t };
+	struct all a = { .tool = t, .is_login = is_login };
 	struct err e;
 	if (!t->o.arg_count == !t->o.is_all) {
-		err_set(&e, -EINVAL, "detach: one of NAME, DEVICE and --all is needed");
+		err_set(&e, -EINVAL, "%s and --all is needed",
+			is_login ? "logout: one of RECORD, TARGET" : "detach: one of NAME, DEVICE");
 		return tool_fail(TOOL_USAGE, &e);
 	}
 	for (unsigned i = 0; i < t->o.arg_count || (t->o.is_all && !i); i++) {
@@ -88,12 +98,23 @@ int detach_run(struct tool *t)
 		a.found = 0;
 		if (holder_each(run_dir(t), detach_found, &a, &e) < 0)
 			return tool_fail_by(&e);
-		if (a.wanted && !a.found) {
-			err_set(&e, -ENOENT, "%.100s: not attached", a.wanted);
+		if ((a.wanted || is_login) && !a.found) {
+			err_set(&e, -ENOENT, "%.100s: not %s", a.wanted ? a.wanted : "any target",
+				is_login ? "logged in" : "attached");
 			first_status(&a, tool_fail(TOOL_NOT_FOUND, &e));
 		}
 	}
 	return a.status;
+}
+
+int detach_run(struct tool *t)
+{
+	return detach_each(t, false);
+}
+
+int logout_run(struct tool *t)
+{
+	return detach_each(t, true);
 }
 
 // ---- attached ----

@@ -156,6 +156,26 @@ int entry_read(struct entry *ret, const char *dir, const char *name, struct err 
 	return r;
 }
 
+int entry_options(struct entry *n, const char *dir, const char *name, unsigned verb,
+		  struct tool_options *o, struct err *e)
+{
+	static struct tool_options own; // large
+	int r = entry_read(n, dir, name, e);
+	int status = r == -ENOENT ? TOOL_NOT_FOUND : TOOL_RECORD;
+	if (!r)
+		r = tool_options_parse(&own, verb, n->count, n->words, e);
+	if (!r && !own.arg_count)
+		r = err_set(e, -EINVAL, "no url");
+	if (!r)
+		r = tool_options_overlay(&own, o, e);
+	if (r) {
+		err_prefix(e, "entry %s", name);
+		return status;
+	}
+	*o = own;
+	return TOOL_OK;
+}
+
 static int is_entry(const struct dirent *d)
 {
 	size_t n = strlen(d->d_name);

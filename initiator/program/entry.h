@@ -26,6 +26,11 @@ struct entry {
 int entry_parse(struct entry *ret, const char *text, size_t len, const char *what, struct err *e);
 // Reads DIR/NAME.conf. -ENOENT and others with a text.
 int entry_read(struct entry *ret, const char *dir, const char *name, struct err *e);
+// The options of an entry for verb, with those given on the command line (o, which is replaced)
+// over them. They refer to n. TOOL_OK, or an exit status with a text.
+struct tool_options;
+int entry_options(struct entry *n, const char *dir, const char *name, unsigned verb,
+		  struct tool_options *o, struct err *e);
 // Calls found for the name of each entry, sorted. Negative with a text; a missing directory has
 // none.
 int entry_each(const char *dir, void (*found)(void *arg, const char *name), void *arg,

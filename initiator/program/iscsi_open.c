@@ -24,6 +24,7 @@ int iscsi_path(const struct tool *t, const char *text, bool needs_lun, struct to
 		return TOOL_USAGE;
 	memcpy(c.login.target_name, url.target, sizeof url.target);
 	memcpy(ret->target, url.target, sizeof url.target);
+	ret->has_lun = url.has_lun;
 	ret->lun = url.lun;
 	if (iscsi_resolve(&c, &url.portal, e) < 0) {
 		chap_wipe(&c, sizeof c);

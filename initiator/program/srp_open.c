@@ -145,6 +145,7 @@ int srp_path(const struct tool *t, const char *url, bool needs_lun, struct tool_
 	if (parse(url, needs_lun, &a, e) < 0 || srp_config(t, &a, &c, e) < 0)
 		return TOOL_USAGE;
 	srps_port_id_format(a.target, ret->target);
+	ret->has_lun = a.has_lun;
 	ret->lun = a.lun;
 	return srp_resolve(&c, &a, e) < 0 ? TOOL_FAILED
 					  : tool_path_set(ret, srps_session_new, &c, sizeof c, e);

@@ -140,6 +140,36 @@ static void show_all(struct tool *t, const uint16_t *luns, unsigned count)
 	json_object_put(all);
 }
 
+static bool is_disk(struct scsi_sync *y, uint16_t lun)
+{
+	struct scsi_args args = { .len = 36 };
+	uint8_t b[36];
+	uint32_t len;
+	struct err ignored;
+	return !tool_data_in(y, lun, SCSI_INQUIRY, &args, b, sizeof b, &len, &ignored) && len &&
+	       !b[0]; // peripheral qualifier: connected; type: a block device
+}
+
+int tool_disks(struct scsi_sync *y, uint16_t *ret, unsigned max, unsigned *ret_count, struct err *e)
+{
+	uint16_t *luns;
+	unsigned count;
+	int r = tool_report_luns(y, &luns, &count, e);
+	*ret_count = 0;
+	if (r)
+		return r;
+	for (unsigned i = 0; i < count && !r; i++) {
+		if (!is_disk(y, luns[i]))
+			continue;
+		if (*ret_count == max)
+			r = err_set(e, -E2BIG, "REPORT LUNS: more than %u disks", max);
+		else
+			ret[(*ret_count)++] = luns[i];
+	}
+	free(luns);
+	return r;
+}
+
 int tool_luns(struct tool *t)
 {
 	struct err e;

@@ -84,7 +84,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "sessions", "N", "sessions, each with its own depth and worker; iSCSI and iSER; default: 1", AT(sessions), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 32},
 	{0, "rate", "IOPS", "start so many commands a second, whether others have ended or not; latencies count from when they should start", AT(rate), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 10000000},
 	{0, "svg", "FILE", "draw throughput over time and the distribution of latencies", AT(svg), .verbs = TOOL_BENCH},
-	{0, "allow-replaced", NULL, "continue on a disk that was replaced, or restarted and may have lost data", AT(allows_replaced), .verbs = TOOL_RANGE | TOOL_ATTACH | TOOL_UNMAP | TOOL_COPY},
+	{0, "allow-replaced", NULL, "continue on a disk that was replaced, or restarted and may have lost data", AT(allows_replaced), .verbs = TOOL_RANGE | TOOL_MAKE | TOOL_UNMAP | TOOL_COPY},
 	{0, "force", NULL, "overwrite a filesystem, partition table or other signature", AT(is_forced), .verbs = TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
 	{0, "progress", NULL, "report progress where standard error is not a terminal", AT(shows_progress), .verbs = TOOL_RANGE | TOOL_UNMAP | TOOL_COPY},
 	{0, "bs", "BYTES", "size of a command; default: 1m", AT(block_size), on_size, .verbs = TOOL_RANGE & ~TOOL_BENCH},
@@ -95,21 +95,27 @@ const struct option_row tool_option_rows[] = {
 	{0, "depth", "N", "commands in flight; default: 32", AT(depth), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 1024},
 	{0, "time", "SECONDS", "duration; default: 5", AT(seconds), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 86400},
 	{0, "name", "NAME", "name of the attachment; default: the target's name and the LUN", AT(name), .verbs = TOOL_ATTACH},
-	{0, "via", "WAY", "ublk, nbd, fuse or socket; default: the first that this machine has", AT(via), .verbs = TOOL_ATTACH, .words = "ublk nbd fuse socket"},
+	{0, "via", "WAY", "ublk, nbd, fuse or socket; default: the first that this machine has", AT(via), .verbs = TOOL_MAKE, .words = "ublk nbd fuse socket"},
 	{0, "at", "PATH", "device, mount point or socket to make; default: chosen", AT(place), .verbs = TOOL_ATTACH},
-	{0, "read-only", NULL, "refuse writes", AT(is_read_only), .verbs = TOOL_ATTACH},
-	{0, "shared", NULL, "do not refuse a disk that is attached on this machine already (for cluster file systems)", AT(is_shared), .verbs = TOOL_ATTACH},
-	{0, "policy", "POLICY", "selects among paths: service-time, queue-depth or round-robin; default: service-time", AT(policy), .verbs = TOOL_ATTACH, .words = "service-time queue-depth round-robin"},
-	{0, "no-path-retry", "SECONDS", "how long requests wait while no path is up: seconds, queue (without end) or fail; default: queue", AT(no_path_retry), .verbs = TOOL_ATTACH, .words = "queue fail"},
-	{0, "queues", "N", "queues of the device; default: chosen", AT(queues), on_number, .verbs = TOOL_ATTACH, .lo = 1, .hi = 64},
-	{0, "depth", "N", "requests of a queue; default: chosen", AT(depth), on_number, .verbs = TOOL_ATTACH, .lo = 1, .hi = 1024},
-	{0, "dead-seconds", "SECONDS", "how long the kernel keeps requests of nbd after its process has died; default: 300", AT(dead_seconds), on_number, .verbs = TOOL_ATTACH, .lo = 1, .hi = 86400},
+	{0, "read-only", NULL, "refuse writes", AT(is_read_only), .verbs = TOOL_MAKE},
+	{0, "shared", NULL, "do not refuse a disk that is attached on this machine already (for cluster file systems)", AT(is_shared), .verbs = TOOL_MAKE},
+	{0, "policy", "POLICY", "selects among paths: service-time, queue-depth or round-robin; default: service-time", AT(policy), .verbs = TOOL_MAKE, .words = "service-time queue-depth round-robin"},
+	{0, "no-path-retry", "SECONDS", "how long requests wait while no path is up: seconds, queue (without end) or fail; default: queue", AT(no_path_retry), .verbs = TOOL_MAKE, .words = "queue fail"},
+	{0, "queues", "N", "queues of the device; default: chosen", AT(queues), on_number, .verbs = TOOL_MAKE, .lo = 1, .hi = 64},
+	{0, "depth", "N", "requests of a queue; default: chosen", AT(depth), on_number, .verbs = TOOL_MAKE, .lo = 1, .hi = 1024},
+	{0, "dead-seconds", "SECONDS", "how long the kernel keeps requests of nbd after its process has died; default: 300", AT(dead_seconds), on_number, .verbs = TOOL_MAKE, .lo = 1, .hi = 86400},
 	{0, "foreground", NULL, "stay in the foreground until SIGTERM or SIGINT", AT(stays), .verbs = TOOL_ATTACH},
 	{0, "all", NULL, "all automatic entries of the entry directory", AT(is_all), .verbs = TOOL_ATTACH},
 	{0, "all", NULL, "all attachments", AT(is_all), .verbs = TOOL_DETACH},
-	{0, "force", NULL, "detach even if the device is used", AT(is_forced), .verbs = TOOL_DETACH},
+	{0, "force", NULL, "detach even if the device is used", AT(is_forced), .verbs = TOOL_DETACH | TOOL_LOG_OUT},
+	{0, "all", NULL, "all automatic records of the record directory", AT(is_all), .verbs = TOOL_LOG_IN},
+	{0, "all", NULL, "all that login has attached", AT(is_all), .verbs = TOOL_LOG_OUT},
+	{0, "name", "NAME", "name of the record; attachments are called NAME-LUN; default: the target's name", AT(name), .verbs = TOOL_LOG_IN},
+	{0, "save", NULL, "keep URLs and options as a record", AT(saves), .verbs = TOOL_LOG_IN},
+	{0, "startup", "WHEN", "of the record that is saved: automatic (login --all) or manual; default: manual", AT(startup), .verbs = TOOL_LOG_IN},
+	{0, "record-dir", "DIRECTORY", "where records are; default: /etc/farblock/login.d", AT(entry_dir), .verbs = TOOL_LOG_IN},
 	{0, "entry-dir", "DIRECTORY", "where entries are; default: /etc/farblock/attach.d", AT(entry_dir), .verbs = TOOL_ATTACH},
-	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock/attach", AT(run_dir), .verbs = TOOL_DISCOVER | TOOL_ATTACH | TOOL_HELD | TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
+	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock/attach", AT(run_dir), .verbs = TOOL_DISCOVER | TOOL_MAKE | TOOL_HELD | TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
 	{0},
 };
 // clang-format on
@@ -127,6 +133,27 @@ static bool is_given(const struct option_row *r, const void *field)
 	if (r->on == on_size || r->on == on_number)
 		return *(const uint64_t *)field != TOOL_UNSET;
 	return r->argument ? *(const char *const *)field != NULL : *(const bool *)field;
+}
+
+void tool_options_each(const struct tool_options *o, unsigned verb,
+		       void (*found)(void *arg, const char *name, const char *value), void *arg)
+{
+	for (const struct option_row *r = tool_option_rows; r->name; r++) {
+		const void *field = (const char *)o + r->at;
+		char number[24];
+		if (!option_is_of(r, verb) || (r->on != on_key && !is_given(r, field)))
+			continue;
+		if (r->on == on_key) {
+			for (unsigned i = 0; i < o->key_count; i++)
+				found(arg, r->name, o->keys[i]);
+		} else if (r->on) {
+			snprintf(number, sizeof number, "%lu",
+				 (unsigned long)*(const uint64_t *)field);
+			found(arg, r->name, number);
+		} else {
+			found(arg, r->name, r->argument ? *(const char *const *)field : "yes");
+		}
+	}
 }
 
 int tool_options_overlay(struct tool_options *to, const struct tool_options *from, struct err *e)

@@ -29,7 +29,10 @@ enum { // the subcommands that take an option
 	TOOL_ATTACH = 1 << 20,
 	TOOL_DETACH = 1 << 21,
 	TOOL_ATTACHED = 1 << 22,
-	TOOL_HELD = TOOL_DETACH | TOOL_ATTACHED, // those that do not log in
+	TOOL_LOG_IN = 1 << 23,
+	TOOL_LOG_OUT = 1 << 24,
+	TOOL_HELD = TOOL_DETACH | TOOL_ATTACHED | TOOL_LOG_OUT, // those that do not log in
+	TOOL_MAKE = TOOL_ATTACH | TOOL_LOG_IN,
 	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
 };
 
@@ -59,7 +62,8 @@ struct tool_options {
 	const char *type;
 	// Of attachments.
 	const char *name, *via, *place, *policy, *no_path_retry, *run_dir, *entry_dir;
-	bool is_read_only, is_shared, stays, is_all;
+	const char *startup; // of a record that is saved
+	bool is_read_only, is_shared, stays, is_all, saves;
 	// Tells the nexuses of this machine's attachments apart, the same at each start, so that a
 	// target ends what a process that has died left: in the ISID, or the extension of the SRP
 	// port identifier. 0: none.
@@ -75,7 +79,8 @@ struct tool_path {
 	void *config; // of the protocol, config_size bytes; may hold secrets
 	size_t config_size;
 	char target[TOOL_TARGET_MAX]; // its name
-	uint16_t lun;		      // if the URL has one
+	bool has_lun;
+	uint16_t lun; // if the URL has one
 };
 
 struct tool {
@@ -91,6 +96,7 @@ struct tool {
 	// After tool_open().
 	char target[TOOL_TARGET_MAX]; // its name
 	uint16_t lun;
+	const char *login; // of attachments: what they were made for, a record or target; or NULL
 	struct scsi_sync *sync;
 };
 
@@ -120,6 +126,10 @@ int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **a
 // Options that from has been given replace those of to; login keys are added. -EINVAL with a text.
 int tool_options_overlay(struct tool_options *to, const struct tool_options *from, struct err *e);
 extern const struct option_row tool_option_rows[];
+// Calls found with the name and the value of each option of verb that was given; "yes": it has
+// none.
+void tool_options_each(const struct tool_options *o, unsigned verb,
+		       void (*found)(void *arg, const char *name, const char *value), void *arg);
 
 // interrupt.c: SIGINT and SIGTERM. After init the first one cancels the session that is set,
 // or ends the program if none is; the second one ends it.
@@ -237,6 +247,9 @@ int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_of
 // luns.c: the addresses that REPORT LUNS gives, at most 16384; those of other than peripheral or
 // flat addressing are left out. free() them. Errors with a text.
 int tool_report_luns(struct scsi_sync *y, uint16_t **ret, unsigned *ret_count, struct err *e);
+// luns.c: the disks of the target, at most max. Negative with a text; -E2BIG: more.
+int tool_disks(struct scsi_sync *y, uint16_t *ret, unsigned max, unsigned *ret_count,
+	       struct err *e);
 
 // inquiry.c: the name of a peripheral device type; formatted in buf if it has none.
 #define TOOL_TYPE_TEXT 16

@@ -2,6 +2,7 @@
 """Attachments of farblock-initiator, in a run directory of the test's."""
 
 import json
+import subprocess
 
 import farblock
 
@@ -31,6 +32,14 @@ class Attachments:
 
     def one(self, name):
         return next(a for a in self.list() if a["name"] == name)
+
+    def client(self, name):
+        """qemu-io, connected to the export of --via socket; it waits for commands."""
+        client = subprocess.Popen(["qemu-io", "-f", "raw", self.one(name)["device"]],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT)
+        client.stdout.read(1)  # its prompt
+        return client
 
     def log(self, name):
         with open(f"{self.run_dir}/{name}.log", encoding="utf-8") as f:

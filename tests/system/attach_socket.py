@@ -46,17 +46,8 @@ def qemu_writes_and_reads(scratch, attachments, target):
     check([p["state"] for p in status["paths"]] == ["up"], f"{status}")
 
 
-def qemu_io(url):
-    """A client that is connected and waits for commands."""
-    client = subprocess.Popen(["qemu-io", "-f", "raw", url], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    client.stdout.read(1)  # its prompt
-    return client
-
-
 def a_used_export_is_not_detached(attachments):
-    url = attachments.one("disk")["device"]
-    client = qemu_io(url)
+    client = attachments.client("disk")
     text = attachments.detach("disk", status=28)
     check("used by 1 client" in text, text)
     client.communicate(b"quit\n")
@@ -92,10 +83,10 @@ def a_killed_target_is_waited_for(scratch, attachments, config, target):
 
 def force_ends_what_waits_for_a_target(scratch, attachments, config, target):
     with Farblockd(scratch, config, "third") as daemon:
-        url = attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+        attachments.attach(target.url(), "--via", "socket", "--name", "disk")
         daemon.kill()
     eventually("no path", lambda: attachments.one("disk")["state"] == "no-path")
-    client = qemu_io(url)
+    client = attachments.client("disk")
     client.stdin.write(b"write 0 64k\n")
     client.stdin.flush()
     attachments.detach("disk", "--force")

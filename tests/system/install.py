@@ -14,7 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import farblock  # noqa: E402
 
 INSTALLED = """sbin/farblockd bin/farblock bin/farblock-initiator
-lib/systemd/system/farblock-attach@.service lib/systemd/system/farblockd.service
+lib/systemd/system/farblock-attach@.service lib/systemd/system/farblock-login.service
+lib/systemd/system/farblockd.service
 lib/sysusers.d/farblock.conf lib/tmpfiles.d/farblock.conf
 share/man/man5/farblock-saveconfig.json.5 share/man/man7/farblock.7 share/man/man8/farblock.8
 share/man/man8/farblock-initiator.8 share/man/man8/farblockd.8
@@ -50,7 +51,7 @@ def verify_unit(scratch, prefix, name, program):
         print("no systemd-analyze: the unit was not checked")
         return
     with open(f"{prefix}/lib/systemd/system/{name}") as text:
-        unit = re.sub(r"^ExecStart=\S+", f"ExecStart={prefix}/{program}", text.read(), flags=re.M)
+        unit = re.sub(r"^(ExecSt\w+)=\S+", rf"\1={prefix}/{program}", text.read(), flags=re.M)
     path = scratch.file(name.replace("@", "@disk"), content=unit)
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -108,6 +109,7 @@ def main():
         prefix = install(scratch)
         verify_unit(scratch, prefix, "farblockd.service", "sbin/farblockd")
         verify_unit(scratch, prefix, "farblock-attach@.service", "bin/farblock-initiator")
+        verify_unit(scratch, prefix, "farblock-login.service", "bin/farblock-initiator")
         serve(scratch, prefix)
     return 0
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parts of login: what a target has, and records of targets. The program's thread; may block.
+#pragma once
+
+#include "initiator/tool/tool.h"
+
+#define RECORD_DIR "/etc/farblock/login.d"
+
+enum { LOGIN_DISKS_MAX = 1024 };
+
+// luns_child.c: the disks behind the URLs, which have no LUN, by a session of another process,
+// since the processes of attachments must not be forked from one with threads; ret_target: the
+// name of the target. TOOL_OK, or an exit status after printing the error.
+int login_disks(struct tool *t, uint16_t ret[LOGIN_DISKS_MAX], unsigned *ret_count,
+		char ret_target[TOOL_TARGET_MAX]);
+
+// record.c: writes the URLs and options of t as the record DIR/NAME.conf, with mode 0600. Negative
+// with a text.
+int record_save(const struct tool *t, const char *dir, const char *name, struct err *e);
