@@ -83,6 +83,12 @@ struct scsi_session_info {
 };
 // Valid since the first up.
 void scsi_session_info(const struct scsi_session *s, struct scsi_session_info *ret);
+// A property of a session: its key and a text or (text NULL) a number; both valid during the call.
+typedef void scsi_say(void *arg, const char *key, const char *text, uint64_t number);
+// Says what the session is, for people: "transport", "target", "portal" and "initiator" of
+// all protocols, times in seconds, what is the protocol's own, and since the first up what was
+// negotiated. Never a secret.
+void scsi_session_describe(const struct scsi_session *s, scsi_say *say, void *arg);
 // How often data of a command of that size crosses the network one after the other: at least 1.
 unsigned scsi_session_round_trips(const struct scsi_session *s, uint32_t bytes, bool is_write);
 

@@ -43,6 +43,8 @@ struct scsi_protocol {
 	void (*logout)(struct scsi_session *s);
 	void (*free)(struct scsi_session *s);
 	void (*info)(const struct scsi_session *s, struct scsi_session_info *ret);
+	// Absent: nothing is known.
+	void (*describe)(const struct scsi_session *s, scsi_say *say, void *arg);
 	// Absent: always 1.
 	unsigned (*round_trips)(const struct scsi_session *s, uint32_t bytes, bool is_write);
 };

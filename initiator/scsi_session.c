@@ -343,6 +343,10 @@ static unsigned one_trip(const struct scsi_session *s, uint32_t bytes, bool is_w
 	return 1;
 }
 
+static void no_description(const struct scsi_session *s, scsi_say *say, void *arg)
+{
+}
+
 void scsi_session_init(struct scsi_session *s, struct worker *w,
 		       const struct scsi_protocol *protocol, const struct scsi_session_ops *ops,
 		       void *arg)
@@ -354,6 +358,8 @@ void scsi_session_init(struct scsi_session *s, struct worker *w,
 		s->protocol.idle = no_event;
 	if (!s->protocol.task_mgmt)
 		s->protocol.task_mgmt = no_task_mgmt;
+	if (!s->protocol.describe)
+		s->protocol.describe = no_description;
 	if (!s->protocol.round_trips)
 		s->protocol.round_trips = one_trip;
 	s->ops = (struct scsi_session_ops){
@@ -403,6 +409,11 @@ void scsi_session_info(const struct scsi_session *s, struct scsi_session_info *r
 {
 	*ret = (struct scsi_session_info){ .reconnects = s->reconnects };
 	s->protocol.info(s, ret);
+}
+
+void scsi_session_describe(const struct scsi_session *s, scsi_say *say, void *arg)
+{
+	s->protocol.describe(s, say, arg);
 }
 
 unsigned scsi_session_round_trips(const struct scsi_session *s, uint32_t bytes, bool is_write)

@@ -334,12 +334,19 @@ void disk_path_info(const struct disk *d, unsigned index, struct disk_path_info 
 	struct scsi_session_info s;
 	*ret = p->info;
 	ret->state = p->state;
+	ret->lun = p->config.lun;
 	ret->alua = alua_text(p->alua);
 	if (!p->session || !p->was_up)
 		return;
 	scsi_session_info(p->session, &s);
 	memcpy(ret->peer, s.peer, sizeof s.peer);
 	memcpy(ret->local, s.local, sizeof s.local);
+}
+
+void disk_path_describe(const struct disk *d, unsigned index, scsi_say *say, void *arg)
+{
+	if (d->paths[index].session)
+		scsi_session_describe(d->paths[index].session, say, arg);
 }
 
 struct worker *disk_worker(const struct disk *d)

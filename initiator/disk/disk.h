@@ -97,6 +97,7 @@ const char *disk_notice_text(enum disk_notice n);
 
 struct disk_path_info {
 	const char *name; // valid as long as the disk
+	uint16_t lun;
 	enum disk_path_state state;
 	const char *alua; // "active/optimized", ...; "" if the unit has none
 	char peer[SCSI_ADDRESS_TEXT], local[SCSI_ADDRESS_TEXT];
@@ -186,4 +187,6 @@ const struct disk_facts *disk_facts(const struct disk *d);
 unsigned disk_notices(const struct disk *d); // those that hold: bits by enum disk_notice
 unsigned disk_path_count(const struct disk *d);
 void disk_path_info(const struct disk *d, unsigned index, struct disk_path_info *ret);
+// scsi_session_describe() of the path's session; nothing between two sessions.
+void disk_path_describe(const struct disk *d, unsigned index, scsi_say *say, void *arg);
 struct worker *disk_worker(const struct disk *d);

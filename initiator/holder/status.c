@@ -11,8 +11,15 @@ struct reading {
 	struct disk *disk;
 	struct disk_facts facts;
 	struct disk_path_info paths[DISK_PATHS_MAX];
+	struct json_object *sessions[DISK_PATHS_MAX];
 	unsigned count, notices;
 };
+
+static void on_said(void *arg, const char *key, const char *text, uint64_t number)
+{
+	json_object_object_add(
+		arg, key, text ? json_object_new_string(text) : json_object_new_uint64(number));
+}
 
 static void read_run(void *arg)
 {
@@ -20,8 +27,11 @@ static void read_run(void *arg)
 	r->facts = *disk_facts(r->disk);
 	r->count = disk_path_count(r->disk);
 	r->notices = disk_notices(r->disk);
-	for (unsigned i = 0; i < r->count; i++)
+	for (unsigned i = 0; i < r->count; i++) {
 		disk_path_info(r->disk, i, &r->paths[i]);
+		r->sessions[i] = json_object_new_object();
+		disk_path_describe(r->disk, i, on_said, r->sessions[i]);
+	}
 }
 
 static void add_text(struct json_object *o, const char *key, const char *text)
@@ -34,10 +44,11 @@ static void add_number(struct json_object *o, const char *key, uint64_t n)
 	json_object_object_add(o, key, json_object_new_uint64(n));
 }
 
-static struct json_object *path_json(const struct disk_path_info *p)
+static struct json_object *path_json(const struct disk_path_info *p, struct json_object *session)
 {
 	struct json_object *o = json_object_new_object();
 	add_text(o, "url", p->name);
+	add_number(o, "lun", p->lun);
 	add_text(o, "state", disk_path_state_text(p->state));
 	add_text(o, "alua", p->alua);
 	add_text(o, "peer", p->peer);
@@ -50,6 +61,7 @@ static struct json_object *path_json(const struct disk_path_info *p)
 	add_number(o, "bytes_written", p->bytes_written);
 	if (p->why.code)
 		add_text(o, "last_error", p->why.text);
+	json_object_object_add(o, "session", session);
 	return o;
 }
 
@@ -111,7 +123,7 @@ struct json_object *holder_status(const struct holder_status *s)
 	add_carrier(o, s->via, s->carrier);
 	add_facts(o, &r.facts);
 	for (unsigned i = 0; i < r.count; i++)
-		json_object_array_add(paths, path_json(&r.paths[i]));
+		json_object_array_add(paths, path_json(&r.paths[i], r.sessions[i]));
 	json_object_object_add(o, "paths", paths);
 	json_object_object_add(o, "notices", notices_json(r.notices));
 	return o;

@@ -189,6 +189,7 @@ static const struct scsi_protocol protocol = {
 	.logout = logout,
 	.free = session_free,
 	.info = info,
+	.describe = ini_describe,
 	.round_trips = round_trips,
 };
 

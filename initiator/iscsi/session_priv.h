@@ -133,6 +133,9 @@ unsigned command_room(struct scsi_session *scsi);
 void command_send(struct scsi_session *scsi, struct scsi_cmd *c);
 bool command_rejected(struct ini_session *s, uint32_t itt);
 
+// describe.c
+void ini_describe(const struct scsi_session *scsi, scsi_say *say, void *arg);
+
 // ping.c
 void ping_send(struct ini_session *s);
 void ping_over(struct ini_session *s, int res); // nothing is awaited any more

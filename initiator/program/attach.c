@@ -62,8 +62,7 @@ static void attach_one(void *arg, const char *name)
 	struct holder_files f;
 	struct err e;
 	struct json_object *o = NULL;
-	const char *dir = a->tool->o.run_dir ? a->tool->o.run_dir : HOLDER_RUN_DIR;
-	if (!holder_files(&f, dir, name, &e))
+	if (!holder_files(&f, attach_run_dir(a->tool), name, &e))
 		o = holder_ask(&f, "status", &e);
 	if (o) { // attached already
 		json_object_put(o);

@@ -10,6 +10,13 @@ int detach_run(struct tool *t);	  // detach
 int attached_run(struct tool *t); // attached
 int login_run(struct tool *t);	  // login
 int logout_run(struct tool *t);	  // logout
+int sessions_run(struct tool *t); // sessions
+
+// Where attachments have their state.
+static inline const char *attach_run_dir(const struct tool *t)
+{
+	return t->o.run_dir ? t->o.run_dir : HOLDER_RUN_DIR;
+}
 
 // attach_options.c: what holder_run() needs, from the options and URLs.
 struct attach_plan {

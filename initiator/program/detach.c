@@ -17,11 +17,6 @@ struct all {
 	struct json_object *json;
 };
 
-static const char *run_dir(const struct tool *t)
-{
-	return t->o.run_dir ? t->o.run_dir : HOLDER_RUN_DIR;
-}
-
 static const char *text_of(struct json_object *o, const char *key)
 {
 	struct json_object *v;
@@ -54,12 +49,12 @@ static void first_status(struct all *a, int status)
 static int detach_one(struct tool *t, const char *name, struct err *e)
 {
 	struct holder_files f;
-	int r = holder_files(&f, run_dir(t), name, e);
+	int r = holder_files(&f, attach_run_dir(t), name, e);
 	if (r)
 		return r;
 	struct json_object *o = holder_ask(&f, t->o.is_forced ? "detach force" : "detach", e);
 	if (!o && (e->code == -ECONNREFUSED || e->code == -ENOENT))
-		return holder_clear(run_dir(t), name, carrier_find, t->o.is_forced, e);
+		return holder_clear(attach_run_dir(t), name, carrier_find, t->o.is_forced, e);
 	if (!o)
 		return e->code;
 	r = holder_answer_error(o, e);
@@ -73,7 +68,7 @@ static bool detach_found(void *arg, const char *name)
 	struct holder_files f;
 	struct err e;
 	struct json_object *state = NULL;
-	if (!holder_files(&f, run_dir(a->tool), name, &e))
+	if (!holder_files(&f, attach_run_dir(a->tool), name, &e))
 		state = holder_state_read(&f, &e);
 	if (is_wanted(a, name, state)) {
 		a->found++;
@@ -96,7 +91,7 @@ static int detach_each(struct tool *t, bool is_login)
 	for (unsigned i = 0; i < t->o.arg_count || (t->o.is_all && !i); i++) {
 		a.wanted = t->o.is_all ? NULL : t->o.args[i];
 		a.found = 0;
-		if (holder_each(run_dir(t), detach_found, &a, &e) < 0)
+		if (holder_each(attach_run_dir(t), detach_found, &a, &e) < 0)
 			return tool_fail_by(&e);
 		if ((a.wanted || is_login) && !a.found) {
 			err_set(&e, -ENOENT, "%.100s: not %s", a.wanted ? a.wanted : "any target",
@@ -161,7 +156,7 @@ static bool attached_found(void *arg, const char *name)
 	struct all *a = arg;
 	struct holder_files f;
 	struct err e;
-	if (holder_files(&f, run_dir(a->tool), name, &e) < 0)
+	if (holder_files(&f, attach_run_dir(a->tool), name, &e) < 0)
 		return true;
 	struct json_object *o = holder_ask(&f, "status", &e);
 	if (!o) {
@@ -191,7 +186,7 @@ int attached_run(struct tool *t)
 	struct all a = { .tool = t, .json = json_object_new_array() };
 	struct err e;
 	a.wanted = t->o.arg_count ? t->o.args[0] : NULL;
-	if (holder_each(run_dir(t), attached_found, &a, &e) < 0) {
+	if (holder_each(attach_run_dir(t), attached_found, &a, &e) < 0) {
 		a.status = tool_fail_by(&e);
 	} else if (a.wanted && !a.found) {
 		err_set(&e, -ENOENT, "%.100s: not attached", a.wanted);

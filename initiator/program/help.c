@@ -9,7 +9,7 @@
 #include "core/wrap.h"
 #include "initiator/tool/status.h"
 
-enum { COLUMNS_OPTION = 36, COLUMNS_VERB = 36, NARROW = 70 };
+enum { COLUMNS_OPTION = 36, COLUMNS_VERB = 45, NARROW = 80 };
 
 #define TARGET "iscsi://192.0.2.1/iqn.2025-01.org.example:t"
 
@@ -63,7 +63,7 @@ void help_usage(const struct tool_verb *all, unsigned count, FILE *out)
 	fprintf(out, "Usage: farblock-initiator COMMAND ARGUMENTS [OPTIONS]\n\nCommands:\n");
 	for (const struct tool_verb *v = all; v < all + count; v++) {
 		bool is_narrow = width && width < NARROW;
-		fprintf(out, is_narrow ? "  %s %s" : "  %-10s %-21s  ", v->name, v->args);
+		fprintf(out, is_narrow ? "  %s %s" : "  %-10s %-30s  ", v->name, v->args);
 		if (is_narrow)
 			fprintf(out, "\n%*s", 6, "");
 		wrap_print(out, v->help, is_narrow ? 6 : COLUMNS_VERB, width);

@@ -17,11 +17,6 @@ struct login {
 	int status;		  // of the first failure
 };
 
-static const char *run_dir(const struct tool *t)
-{
-	return t->o.run_dir ? t->o.run_dir : HOLDER_RUN_DIR;
-}
-
 static const char *record_dir(const struct tool *t)
 {
 	return t->o.entry_dir ? t->o.entry_dir : RECORD_DIR;
@@ -49,7 +44,7 @@ static bool is_attached(const struct tool *t, const char *name)
 	struct holder_files f;
 	struct err ignored;
 	struct json_object *o = NULL;
-	if (!holder_files(&f, run_dir(t), name, &ignored))
+	if (!holder_files(&f, attach_run_dir(t), name, &ignored))
 		o = holder_ask(&f, "status", &ignored);
 	json_object_put(o);
 	return o != NULL;
@@ -103,7 +98,7 @@ static void undo(struct login *l)
 		struct err e;
 		const char *name = text_of(json_object_array_get_idx(l->made, i), "name");
 		struct json_object *o = NULL;
-		if (!holder_files(&f, run_dir(l->tool), name, &e))
+		if (!holder_files(&f, attach_run_dir(l->tool), name, &e))
 			o = holder_ask(&f, "detach", &e);
 		if (!o || holder_answer_error(o, &e))
 			tool_say("%s: cannot be detached again: %s", name, e.text);

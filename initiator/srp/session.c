@@ -121,6 +121,7 @@ static const struct scsi_protocol protocol = {
 	.logout = logout,
 	.free = session_free,
 	.info = info,
+	.describe = srps_describe,
 };
 
 int srps_session_new(struct scsi_session **ret, struct worker *w, const void *config,

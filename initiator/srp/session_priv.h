@@ -102,3 +102,6 @@ void srps_tmf_done(struct srpi_channel *ch, int code);
 void srps_tmf_tick(struct srps_session *s, uint64_t now); // every second
 // Whether commands wait for its end.
 bool srps_tmf_holds(const struct srps_session *s);
+
+// describe.c
+void srps_describe(const struct scsi_session *scsi, scsi_say *say, void *arg);

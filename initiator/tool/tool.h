@@ -31,7 +31,9 @@ enum { // the subcommands that take an option
 	TOOL_ATTACHED = 1 << 22,
 	TOOL_LOG_IN = 1 << 23,
 	TOOL_LOG_OUT = 1 << 24,
-	TOOL_HELD = TOOL_DETACH | TOOL_ATTACHED | TOOL_LOG_OUT, // those that do not log in
+	TOOL_SESSIONS = 1 << 25,
+	// Those that do not log in.
+	TOOL_HELD = TOOL_DETACH | TOOL_ATTACHED | TOOL_LOG_OUT | TOOL_SESSIONS,
 	TOOL_MAKE = TOOL_ATTACH | TOOL_LOG_IN,
 	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
 };
@@ -68,7 +70,7 @@ struct tool_options {
 	// target ends what a process that has died left: in the ISID, or the extension of the SRP
 	// port identifier. 0: none.
 	uint64_t nexus;
-	uint64_t queues, dead_seconds;
+	uint64_t queues, dead_seconds, level;
 };
 
 enum { TOOL_TARGET_MAX = 256 };

@@ -19,8 +19,8 @@ except ImportError:
 SHARE = os.path.join(farblock.BUILD, "manual/share")
 PAGES = ("farblockd", "farblock")
 VERBS = ("discover", "ping", "login-test", "inquiry", "luns", "read", "write", "verify",
-         "checksum", "bench", "attach", "detach", "attached", "login", "logout", "capacity",
-         "unmap", "reserve", "copy")
+         "checksum", "bench", "attach", "detach", "attached", "login", "logout", "sessions",
+         "capacity", "unmap", "reserve", "copy")
 
 
 def pages():
