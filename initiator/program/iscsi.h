@@ -19,6 +19,12 @@ int iscsi_initiator_name(const struct tool *t, char ret[ISCSI_NAME_MAX + 1], str
 // missing secret on the terminal. Wipe it after use. -EINVAL, -ENOENT, ... with a text.
 int iscsi_config(const struct tool *t, const struct ini_url *url, struct ini_config *ret,
 		 struct err *e);
+// iscsi_chap.c: fills in the credentials; prompts for a missing secret on the terminal, once for
+// each user. -EINVAL and errors of files with a text.
+int iscsi_chap(const struct tool *t, const struct ini_url *url, struct login_config *l,
+	       struct err *e);
+// Wipes secrets that were asked for.
+void iscsi_forget_secrets(void);
 // Fills the portals of the configuration; may ask the resolver.
 int iscsi_resolve(struct ini_config *c, const struct iscsi_address *portal, struct err *e);
 // iscsi_transport.c: TCP, or the providers of RDMA to try. -EINVAL with a text.

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A session's configuration from options, files, environment and terminal. Secrets never come from
-// the command line, and are wiped when the session has its copy.
+// A session's configuration from options and files; its secrets: iscsi_chap.c.
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "initiator/program/iscsi.h"
+#include "initiator/program/open_iscsi.h"
 #include "transport/iscsi/name.h"
 #include "transport/wire/be.h"
 
-#define NAME_FILE "/etc/iscsi/initiatorname.iscsi"
+#define NAME_FILE "initiatorname.iscsi"
 #define OWN_NAME  "iqn.2025-01.org.farblock:initiator-"
 
 // --- the initiator's name ---
 
 // InitiatorName=... of open-iscsi's file, so that this machine's ACLs match.
-static bool name_of_file(char *ret, size_t size)
+static bool name_of_file(const char *path, char *ret, size_t size)
 {
 	char line[512];
 	bool has_name = false;
-	FILE *f = fopen(NAME_FILE, "re");
+	FILE *f = fopen(path, "re");
 	while (f && !has_name && fgets(line, sizeof line, f)) {
 		char *value = line + strlen("InitiatorName=");
 		if (strncmp(line, "InitiatorName=", strlen("InitiatorName=")))
@@ -53,9 +51,11 @@ static void own_name(char *ret, size_t size)
 int iscsi_initiator_name(const struct tool *t, char name[ISCSI_NAME_MAX + 1], struct err *e)
 {
 	const char *given = t->o.initiator_name;
-	const char *from = given ? "--initiator-name" : NAME_FILE;
-	char text[ISCSI_NAME_MAX + 1];
-	if (!given && !name_of_file(text, sizeof text)) {
+	const char *dir = t->o.iscsi_dir ? t->o.iscsi_dir : OPEN_ISCSI_DIR;
+	char text[ISCSI_NAME_MAX + 1], path[PATH_MAX];
+	const char *from = given ? "--initiator-name" : path;
+	snprintf(path, sizeof path, "%s/" NAME_FILE, dir);
+	if (!given && !name_of_file(path, text, sizeof text)) {
 		own_name(name, ISCSI_NAME_MAX + 1);
 		return 0;
 	}
@@ -108,98 +108,6 @@ static int isid(const struct tool *t, struct login_config *l, struct err *e)
 						       : 0;
 }
 
-// --- secrets ---
-
-static int secret_of_file(const char *path, char *ret, size_t size, struct err *e)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		int r = err_errno(e, -errno, "%s: read secret", path);
-		if (fd >= 0)
-			close(fd);
-		return r;
-	}
-	ssize_t n = read(fd, ret, size);
-	close(fd);
-	if (n < 0)
-		return err_errno(e, -errno, "%s: read secret", path);
-	if (S_ISREG(st.st_mode) && st.st_mode & 077)
-		fprintf(stderr, "farblock-initiator: %s: readable by other users (chmod 600)\n",
-			path);
-	size_t len = (size_t)n;
-	while (len && (ret[len - 1] == '\n' || ret[len - 1] == '\r'))
-		len--;
-	if (!len || len == size || memchr(ret, 0, len))
-		return err_set(e, -EINVAL,
-			       "%s: invalid secret: %zu bytes (must be 1 to %zu bytes of text)",
-			       path, len, size - 1);
-	ret[len] = 0;
-	return 0;
-}
-
-static int secret_of_terminal(const char *user, const char *variable, char *ret, size_t size,
-			      struct err *e)
-{
-	struct termios old, hidden;
-	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0 || tcgetattr(fd, &old) < 0) {
-		if (fd >= 0)
-			close(fd);
-		return err_set(e, -EINVAL, "CHAP user %.64s: no secret (set %s, or name a file)",
-			       user, variable);
-	}
-	hidden = old;
-	hidden.c_lflag &= ~(tcflag_t)ECHO;
-	tcsetattr(fd, TCSAFLUSH, &hidden);
-	dprintf(fd, "CHAP secret for %s: ", user);
-	ssize_t n = read(fd, ret, size - 1);
-	tcsetattr(fd, TCSAFLUSH, &old);
-	dprintf(fd, "\n");
-	close(fd);
-	ret[n > 0 ? n : 0] = 0;
-	ret[strcspn(ret, "\r\n")] = 0;
-	return ret[0] ? 0 : err_set(e, -EINVAL, "CHAP user %.64s: empty secret", user);
-}
-
-static int credentials(struct chap_creds *c, const char *user, const char *file,
-		       const char *variable, struct err *e)
-{
-	char secret[CHAP_SECRET_MAX + 1];
-	const char *value = getenv(variable);
-	int r = 0;
-	if (file)
-		r = secret_of_file(file, secret, sizeof secret, e);
-	else if (!value)
-		r = secret_of_terminal(user, variable, secret, sizeof secret, e);
-	else if (strlen(value) >= sizeof secret)
-		r = err_set(e, -EINVAL, "%s: too long", variable);
-	else
-		memcpy(secret, value, strlen(value) + 1);
-	if (!r)
-		r = chap_creds_set(c, user, secret, e);
-	chap_wipe(secret, sizeof secret);
-	return r;
-}
-
-static int authentication(const struct tool *t, const struct ini_url *url, struct login_config *l,
-			  struct err *e)
-{
-	const char *user = t->o.chap_user ? t->o.chap_user : url->user;
-	int r = 0;
-	if (user[0])
-		r = credentials(&l->initiator, user, t->o.chap_secret_file, "FARBLOCK_CHAP_SECRET",
-				e);
-	else if (t->o.chap_secret_file || t->o.mutual_user)
-		r = err_set(e, -EINVAL, "CHAP: no user name (--chap-user)");
-	if (!r && t->o.mutual_user)
-		r = credentials(&l->target, t->o.mutual_user, t->o.mutual_secret_file,
-				"FARBLOCK_CHAP_MUTUAL_SECRET", e);
-	if (!r && t->o.chap_algs)
-		r = chap_algs_parse(t->o.chap_algs, &l->chap_algs, e);
-	return r;
-}
-
 // --- the rest ---
 
 static int set_key(struct iscsi_offer *o, const char *pair, struct err *e)
@@ -244,7 +152,7 @@ int iscsi_config(const struct tool *t, const struct ini_url *url, struct ini_con
 	if (!r)
 		r = offer(t, &c->login.offer, e);
 	if (!r)
-		r = authentication(t, url, &c->login, e);
+		r = iscsi_chap(t, url, &c->login, e);
 	if (r)
 		chap_wipe(c, sizeof *c);
 	return r;

@@ -194,6 +194,7 @@ static int run(const struct tool_verb *v, char *argv0, int argc, char **argv)
 	}
 	int status = v->run(&t);
 	tool_close(&t);
+	iscsi_forget_secrets();
 	return status;
 }
 

@@ -36,7 +36,7 @@ static void add_option(void *arg, const char *name, const char *value)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (!strcmp(name, others[i]))
 			return;
-	bool is_file = strstr(name, "-file") && realpath(value, path);
+	bool is_file = (strstr(name, "-file") || strstr(name, "-dir")) && realpath(value, path);
 	add(arg, name, is_file ? path : value);
 }
 

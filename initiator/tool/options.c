@@ -63,6 +63,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "chap-secret-file", "FILE", "file with the CHAP secret; default: $FARBLOCK_CHAP_SECRET, else a prompt", AT(chap_secret_file), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "chap-mutual-user", "USER", "CHAP user name of the target (enables mutual CHAP)", AT(mutual_user), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "chap-mutual-secret-file", "FILE", "file with the CHAP secret of the target; default: $FARBLOCK_CHAP_MUTUAL_SECRET, else a prompt", AT(mutual_secret_file), .verbs = ~(unsigned)TOOL_HELD},
+	{0, "iscsi-dir", "DIRECTORY", "take CHAP users and secrets from open-iscsi's records and iscsid.conf in this directory, usually /etc/iscsi, and the initiator name from its initiatorname.iscsi", AT(iscsi_dir), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "chap-algs", "LIST", "CHAP algorithms: SHA3-256, SHA256, SHA1, MD5; default: all but SHA256", AT(chap_algs), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "header-digest", "LIST", "None, CRC32C, or both in order of preference", AT(header_digest), .verbs = ~(unsigned)TOOL_HELD, .words = "None CRC32C CRC32C,None None,CRC32C"},
 	{0, "data-digest", "LIST", "None, CRC32C, or both in order of preference", AT(data_digest), .verbs = ~(unsigned)TOOL_HELD, .words = "None CRC32C CRC32C,None None,CRC32C"},
