@@ -12,6 +12,9 @@ int login_run(struct tool *t);	  // login
 int logout_run(struct tool *t);	  // logout
 int sessions_run(struct tool *t); // sessions
 
+// detach.c: logout of what was given to login; NULL: all.
+int logout_of(const struct tool *t, const char *login);
+
 // Where attachments have their state.
 static inline const char *attach_run_dir(const struct tool *t)
 {

@@ -29,7 +29,7 @@ static void signals_set(sigset_t *ret, void (*handler)(int number))
 	}
 }
 
-static void catch_signals(void)
+void child_catch_signals(void)
 {
 	sigset_t set;
 	signals_set(&set, on_signal);
@@ -84,7 +84,7 @@ int child_start(struct child *c, int (*run)(void *arg, int fd), void *arg, struc
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_errno(e, -errno, "pipe");
 	fflush(stdout);
-	catch_signals();
+	child_catch_signals();
 	c->pid = fork();
 	if (!c->pid) {
 		close(fds[0]);

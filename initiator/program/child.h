@@ -18,6 +18,8 @@ struct child {
 // and SIGHUP are blocked from now on, in the child too, so that one between two waits is not
 // missed. Errors with a text: no child.
 int child_start(struct child *c, int (*run)(void *arg, int fd), void *arg, struct err *e);
+// Blocks them before the first child.
+void child_catch_signals(void);
 // Waits until the child has closed its end; fills text. -EINTR: one of those signals came.
 int child_hear(struct child *c);
 // In a child that wants the signals as they are by default.

@@ -112,6 +112,15 @@ int logout_run(struct tool *t)
 	return detach_each(t, true);
 }
 
+int logout_of(const struct tool *t, const char *login)
+{
+	struct tool own = *t;
+	own.o.is_all = !login;
+	own.o.arg_count = login ? 1 : 0;
+	own.o.args[0] = login;
+	return detach_each(&own, true);
+}
+
 // ---- attached ----
 
 static void print_paths(struct json_object *o)

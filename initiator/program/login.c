@@ -68,6 +68,7 @@ static int attach_lun(struct login *l, const char *base, unsigned lun)
 	int status = TOOL_OK;
 	attach_name(base, lun, name);
 	own.o.name = name;
+	own.o.stays = false;
 	if (is_attached(&own, name)) {
 		l->there++;
 		return TOOL_OK;
@@ -149,6 +150,7 @@ static int login(struct tool *t, const char *name)
 	struct login l = { .tool = t, .made = json_object_new_array() };
 	unsigned count = 0;
 	int status = login_disks(t, luns, &count, target);
+	memcpy(t->target, target, sizeof target);
 	if (!status) {
 		t->login = name ? name : t->o.name ? t->o.name : target;
 		attach_all(&l, t->login, luns, count);
@@ -224,14 +226,30 @@ static int check(const struct tool_options *o, bool is_record, struct err *e)
 	return 0;
 }
 
+static bool is_record(const struct tool_options *o)
+{
+	return o->arg_count == 1 && !attach_is_url(o->args[0]);
+}
+
+static int once(struct tool *t, const char **ret_login)
+{
+	unsigned ignored = 0;
+	*ret_login = NULL;
+	if (t->o.is_all)
+		return login_all(t);
+	if (is_record(&t->o)) {
+		*ret_login = t->o.args[0];
+		return login_record(t, t->o.args[0], false, &ignored);
+	}
+	*ret_login = t->o.name ? t->o.name : t->target;
+	return login(t, NULL);
+}
+
 int login_run(struct tool *t)
 {
 	struct err e;
-	unsigned ignored = 0;
-	bool is_record = t->o.arg_count == 1 && !attach_is_url(t->o.args[0]);
-	if (check(&t->o, is_record, &e) < 0)
+	const char *ignored;
+	if (check(&t->o, is_record(&t->o), &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
-	if (t->o.is_all)
-		return login_all(t);
-	return is_record ? login_record(t, t->o.args[0], false, &ignored) : login(t, NULL);
+	return t->o.stays ? login_stay(t, once) : once(t, &ignored);
 }

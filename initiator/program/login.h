@@ -14,6 +14,11 @@ enum { LOGIN_DISKS_MAX = 1024 };
 int login_disks(struct tool *t, uint16_t ret[LOGIN_DISKS_MAX], unsigned *ret_count,
 		char ret_target[TOOL_TARGET_MAX]);
 
+// login_stay.c: runs once, which logs in, and again whenever a process of a disk has died or the
+// login has failed, until SIGTERM or SIGINT; then logs out. ret_login: what was logged in, NULL:
+// all. An exit status after printing the error.
+int login_stay(struct tool *t, int (*once)(struct tool *t, const char **ret_login));
+
 // record.c: writes the URLs and options of t as the record DIR/NAME.conf, with mode 0600. Negative
 // with a text.
 int record_save(const struct tool *t, const char *dir, const char *name, struct err *e);

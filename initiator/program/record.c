@@ -30,8 +30,8 @@ static void add(void *arg, const char *key, const char *value)
 // What is of the command and not of the target; files are found from any directory.
 static void add_option(void *arg, const char *name, const char *value)
 {
-	static const char *const others[] = { "json",	 "all",	       "name",	 "save",
-					      "startup", "record-dir", "run-dir" };
+	static const char *const others[] = { "json", "foreground", "all",	  "name",
+					      "save", "startup",    "record-dir", "run-dir" };
 	char path[PATH_MAX];
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (!strcmp(name, others[i]))

@@ -130,10 +130,12 @@ static void print_line(struct json_object *o)
 static void print_device(struct json_object *o)
 {
 	const char *device = text_of(o, "device"), *alua = text_of(o, "alua"),
-		   *why = text_of(o, "last_error");
+		   *why = text_of(o, "last_error"), *login = text_of(o, "login");
 	box(DEVICES);
 	printf("\t\tLun: %s\tName: %s\tPath: %s%s%s\n", text_of(o, "lun"), text_of(o, "name"),
 	       text_of(o, "state"), *alua ? ", " : "", alua);
+	if (*login)
+		printf("\t\tRecord: %s\n", login);
 	printf("\t\t\tAttached scsi disk %s\t\tState: %s\n",
 	       strncmp(device, "/dev/", 5) ? device : device + 5,
 	       strcmp(text_of(o, "disk_state"), "attached") ? text_of(o, "disk_state") : "running");

@@ -112,6 +112,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "all", NULL, "all automatic records of the record directory", AT(is_all), .verbs = TOOL_LOG_IN},
 	{0, "all", NULL, "all that login has attached", AT(is_all), .verbs = TOOL_LOG_OUT},
 	{0, "name", "NAME", "name of the record; attachments are called NAME-LUN; default: the target's name", AT(name), .verbs = TOOL_LOG_IN},
+	{0, "foreground", NULL, "stay until SIGTERM or SIGINT, then log out; log in again when the process of a disk has died", AT(stays), .verbs = TOOL_LOG_IN},
 	{0, "save", NULL, "keep URLs and options as a record", AT(saves), .verbs = TOOL_LOG_IN},
 	{0, "startup", "WHEN", "of the record that is saved: automatic (login --all) or manual; default: manual", AT(startup), .verbs = TOOL_LOG_IN},
 	{0, "record-dir", "DIRECTORY", "where records are; default: /etc/farblock/login.d", AT(entry_dir), .verbs = TOOL_LOG_IN},

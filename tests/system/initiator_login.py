@@ -129,6 +129,28 @@ def an_interrupted_login_leaves_nothing(logins):
     check(logins.list() == [], "something is left")
 
 
+def foreground_replaces_what_dies(logins):
+    stays = start("login", "data", "--foreground", "--record-dir", logins.records, "--run-dir",
+                  logins.run_dir)
+    eventually("both", lambda: list(logins.states().values()) == ["attached"] * 2)
+    old = logins.one("data-1")["pid"]
+    os.kill(old, signal.SIGKILL)
+    eventually("another process", lambda: logins.one("data-1")["state"] == "attached" and
+               logins.one("data-1")["pid"] != old)
+    stays.kill()
+    stays.communicate()
+    check(list(logins.states().values()) == ["attached"] * 2, "the disks do not need it")
+    stays = start("login", "data", "--foreground", "--record-dir", logins.records, "--run-dir",
+                  logins.run_dir)
+    old = logins.one("data-0")["pid"]
+    os.kill(old, signal.SIGKILL)
+    eventually("a process again", lambda: logins.one("data-0")["state"] == "attached" and
+               logins.one("data-0")["pid"] != old)
+    stays.send_signal(signal.SIGTERM)
+    end(stays)
+    check(logins.list() == [], "something is left")
+
+
 def refusals_say_why(logins, target, scratch):
     for words, status, text in (
             ((target.url(), *VIA), 2, "names a LUN"),
@@ -159,6 +181,7 @@ def test():
             a_record_is_saved_and_used(logins, target)
             automatic_records_are_used_by_all(logins, target, other)
             a_used_disk_stays_and_others_go(logins, target)
+            foreground_replaces_what_dies(logins)
             an_interrupted_login_leaves_nothing(logins)
             refusals_say_why(logins, target, scratch)
 

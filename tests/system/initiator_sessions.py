@@ -67,6 +67,7 @@ def level_3_has_the_disk(attachments):
     text = shown(attachments, 3, "data-1")
     device = attachments.one("data-1")["device"]
     check("\t\tLun: 1\tName: data-1\tPath: up" in text, text)
+    check("\t\tRecord: data\n" in text, text)
     check(f"\t\t\tAttached scsi disk {device}\t\tState: running\n" in text, text)
 
 
