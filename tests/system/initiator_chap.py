@@ -50,6 +50,19 @@ def a_file_has_the_secret(tool, scratch):
     tool.login("--initiator-name", ME, "--chap-user", "me", "--chap-secret-file", path, status=24)
 
 
+def a_record_names_the_file(tool, scratch):
+    path, records = scratch.file("secret"), scratch.file("login.d")
+    write(path, SECRET)
+    where = ("--record-dir", records)
+    tool.login("--initiator-name", ME, "--chap-user", "me", "--chap-secret-file",
+               f"{os.path.dirname(path)}/./secret", "--name", "disks", "--save", *where)
+    with open(f"{records}/disks.conf", encoding="utf-8") as f:
+        text = f.read()
+    check(f"chap-secret-file = {path}\n" in text and SECRET not in text, text)
+    tool.command("login", "disks", *where)
+    tool.command("logout", "disks")
+
+
 def on_terminal(words, answer):
     """Runs the tool on a terminal of its own, with an answer to the first prompt; what it said."""
     pid, fd = pty.fork()
@@ -132,6 +145,7 @@ def test():
         directory = scratch.file("iscsi")
         with Farblockd(scratch, config), Tool(scratch, target) as tool:
             a_file_has_the_secret(tool, scratch)
+            a_record_names_the_file(tool, scratch)
             the_terminal_is_asked_once(tool)
             iscsid_conf_has_the_secret(tool, directory)
             a_record_comes_before_it(tool, directory, target)

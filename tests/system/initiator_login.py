@@ -129,6 +129,15 @@ def an_interrupted_login_leaves_nothing(logins):
     check(logins.list() == [], "something is left")
 
 
+def one_interrupted_halfway_takes_back_what_it_made(logins, many):
+    tool = start("login", url(many), *VIA, "--name", "many", "--run-dir", logins.run_dir)
+    first = tool.stdout.readline()
+    check(first.startswith("many-0 "), first)
+    tool.send_signal(signal.SIGINT)  # 23 more disks would follow
+    end(tool, 130)
+    check(logins.list() == [], f"left: {logins.states()}")
+
+
 def foreground_replaces_what_dies(logins):
     stays = start("login", "data", "--foreground", "--record-dir", logins.records, "--run-dir",
                   logins.run_dir)
@@ -173,6 +182,7 @@ def test():
         config = Config()
         target = config.target([config.ramdisk("a", 8 * MIB), config.ramdisk("b", 16 * MIB)])
         other = config.target([config.ramdisk("c", 8 * MIB)])
+        many = config.target([config.ramdisk(f"m{i}", MIB) for i in range(24)])
         with Farblockd(scratch, config):
             a_login_attaches_every_disk(logins, target)
             a_second_login_says_so(logins, target)
@@ -181,6 +191,7 @@ def test():
             a_record_is_saved_and_used(logins, target)
             automatic_records_are_used_by_all(logins, target, other)
             a_used_disk_stays_and_others_go(logins, target)
+            one_interrupted_halfway_takes_back_what_it_made(logins, many)
             foreground_replaces_what_dies(logins)
             an_interrupted_login_leaves_nothing(logins)
             refusals_say_why(logins, target, scratch)
