@@ -6,8 +6,6 @@
 enum {
 	HAS_FLAGS = 1 << 0,
 	READ_ONLY = 1 << 1,
-	SEND_FLUSH = 1 << 2,
-	SEND_FUA = 1 << 3,
 	ROTATIONAL = 1 << 4,
 	SEND_TRIM = 1 << 5,
 	SEND_WRITE_ZEROES = 1 << 6,
@@ -16,8 +14,8 @@ enum {
 uint64_t nbd_flags_of(const struct disk_facts *f)
 {
 	return HAS_FLAGS | (f->is_read_only ? READ_ONLY : 0) |
-	       (f->has_write_cache ? SEND_FLUSH : 0) |
-	       (f->has_write_cache && f->has_fua ? SEND_FUA : 0) |
+	       (f->has_write_cache ? NBD_CAN_FLUSH : 0) |
+	       (f->has_write_cache && f->has_fua ? NBD_CAN_FUA : 0) |
 	       (f->is_rotational ? ROTATIONAL : 0) |
 	       (f->unmap_max && !f->is_read_only ? SEND_TRIM : 0) |
 	       (f->zeroes_max && !f->is_read_only ? SEND_WRITE_ZEROES : 0);

@@ -51,3 +51,24 @@ class Attachments:
     def __exit__(self, *_):
         farblock.run([farblock.program("farblock-initiator"), "detach", "--all", "--force",
                       "--run-dir", self.run_dir], check=False)
+
+
+class Portals:
+    """Storage objects as LUNs of an iSCSI and an SRP target of config: what attaches one over a
+    transport."""
+
+    SCHEMES = {"tcp": "iscsi", "iser": "iser"}
+
+    def __init__(self, config, luns):
+        self.iscsi, self.srp = config.target(luns), config.srp_target(luns)
+
+    def url(self, transport, lun=0):
+        if transport == "srp":
+            return self.srp.url(lun)
+        return self.iscsi.url(lun).replace("iscsi://", f"{self.SCHEMES[transport]}://")
+
+    def words(self, *transports, lun=0):
+        """URLs for each transport, and the options that they need."""
+        port = farblock.SRP_INITIATOR[3:]
+        own = ["--initiator-port", f"{port[:16]}:{port[16:]}"] if "srp" in transports else []
+        return [*(self.url(transport, lun) for transport in transports), *own]

@@ -41,6 +41,8 @@ def qemu_writes_and_reads(scratch, attachments, target):
     compare(source, url)
     run(["qemu-io", "-f", "raw", "-c", "write -f -P 90 4096 1M", "-c", "write -z 2M 64k",
          "-c", "flush", "-c", "read -P 90 4096 1M", "-c", "read -P 0 2M 64k", url])
+    for what in ("flush", "fua", "multi-conn"):  # whatever the disk has
+        run(["nbdinfo", "--can", what, url])
     status = attachments.one("disk")
     check(status["state"] == "attached" and status["bytes"] == SIZE, f"{status}")
     check([p["state"] for p in status["paths"]] == ["up"], f"{status}")

@@ -21,6 +21,8 @@
 #define NEGOTIATION_US (10 * 1000000ull)
 #define PATIENCE_MS    60000 // of a client that is in the middle of a request or an answer
 #define CAN_MULTI_CONN (1 << 8)
+// Also of a disk without a cache, or without FUA: clients that insist on both can use any disk.
+#define CAN_ALWAYS (NBD_CAN_FLUSH | NBD_CAN_FUA | CAN_MULTI_CONN)
 
 struct client {
 	struct list link;
@@ -132,7 +134,7 @@ static struct negotiation_export export_of(const struct server *s)
 		.block_size = f->block_size,
 		.preferred = f->physical_block_size > 4096 ? f->physical_block_size : 4096,
 		.data_max = NBD_DATA_MAX,
-		.flags = (uint16_t)(nbd_flags_of(f) | CAN_MULTI_CONN),
+		.flags = (uint16_t)(nbd_flags_of(f) | CAN_ALWAYS),
 	};
 }
 
