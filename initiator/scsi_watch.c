@@ -15,7 +15,8 @@
 #define KEY_UNIT_ATTENTION 6
 #define WAIT_US		   50000 // for a unit that is busy or becoming ready
 #define WAITS_MAX	   100
-#define ATTENTIONS_MAX	   32 // in one check
+#define LONG_WAIT_US	   500000 // after so many
+#define ATTENTIONS_MAX	   32	  // in one check
 
 struct scsi_watch {
 	struct scsi_watch *next;
@@ -175,13 +176,29 @@ static bool is_sense(const struct scsi_cmd *c, uint8_t key, struct scsi_sense *r
 	       scsi_sense_parse(c->sense, c->sense_len, ret) && ret->key == key;
 }
 
-// A transient condition: a unit that is busy or becoming ready (04/01).
+// A transient condition: a unit that is busy, becoming ready (04/01) or changes its access state.
 static bool is_waiting(const struct scsi_cmd *c)
 {
 	struct scsi_sense s;
 	if (is_sense(c, KEY_NOT_READY, &s))
-		return s.asc == 0x04 && s.ascq == 0x01;
+		return s.asc == 0x04 && (s.ascq == 0x01 || s.ascq == 0x0a);
 	return !c->res && (c->status == SCSI_BUSY || c->status == SCSI_TASK_SET_FULL);
+}
+
+// Its port group is in standby, unavailable or offline (SPC-5 5.17.2).
+static bool is_inaccessible(const struct scsi_cmd *c)
+{
+	struct scsi_sense s;
+	return is_sense(c, KEY_NOT_READY, &s) && s.asc == 0x04 &&
+	       (s.ascq == 0x0b || s.ascq == 0x0c || s.ascq == 0x12);
+}
+
+// Neither condition says that a known unit is another one: it is identified later, and no command
+// reaches it before. One that is not known is given up.
+static bool can_wait(const struct scsi_watch *w, const struct scsi_cmd *c)
+{
+	return (is_waiting(c) && (w->is_ready || w->waits < WAITS_MAX)) ||
+	       (is_inaccessible(c) && w->is_ready);
 }
 
 static void next_step(struct scsi_watch *w)
@@ -206,8 +223,11 @@ static void answered(struct scsi_watch *w, const struct scsi_cmd *c)
 		if (w->ops->attention)
 			w->ops->attention(w->arg, s.asc, s.ascq);
 		send_step(w);
-	} else if (is_waiting(c) && w->waits++ < WAITS_MAX) {
-		timer_arm(w->session->worker, &w->timer, WAIT_US);
+	} else if (w->step == 0 && is_inaccessible(c)) {
+		next_step(w); // in standby it answers what identifies it
+	} else if (can_wait(w, c)) {
+		timer_arm(w->session->worker, &w->timer,
+			  w->waits++ < WAITS_MAX ? WAIT_US : LONG_WAIT_US);
 	} else if (scsi_cmd_is_good(c)) {
 		if (step->take)
 			step->take(&w->found, w->data, c->data_len);

@@ -40,21 +40,10 @@ static bool is_same(struct disk_path *p, struct err *why)
 	return change == SCSI_LU_SAME || change == SCSI_LU_GREW;
 }
 
-static void finish(struct disk_path *p)
+static void settle(struct disk_path *p)
 {
 	struct disk *d = p->disk;
 	struct err why = { 0 };
-	if (facts_evaluate(&p->found, &why)) {
-		fail(p, &why);
-		return;
-	}
-	if (!is_same(p, &why)) {
-		over(p);
-		path_set_wrong(p, &why);
-		return;
-	}
-	over(p);
-	d->events->found(d, &p->found);
 	bool serves = alua_rank(p->alua, false) != ALUA_USELESS;
 	path_set_state(p, serves ? DISK_PATH_UP : DISK_PATH_STANDBY, NULL);
 	if (!serves)
@@ -63,6 +52,34 @@ static void finish(struct disk_path *p)
 	d->events->looked(d, &why);
 	if (p->is_check_due)
 		check_begin(p);
+}
+
+// An unavailable unit does not tell its size: it is compared once it serves I/O.
+static bool is_silent(const struct disk_path *p)
+{
+	return alua_rank(p->alua, false) == ALUA_USELESS && !p->found.identity.block_size;
+}
+
+static void finish(struct disk_path *p)
+{
+	struct disk *d = p->disk;
+	struct err why = { 0 };
+	if (is_silent(p)) {
+		over(p);
+		settle(p);
+		return;
+	}
+	if (facts_evaluate(&p->found, &why)) {
+		fail(p, &why);
+		return;
+	}
+	over(p);
+	if (!is_same(p, &why)) {
+		path_set_wrong(p, &why);
+		return;
+	}
+	d->events->found(d, &p->found);
+	settle(p);
 }
 
 // --- steps ---
@@ -132,12 +149,14 @@ static bool is_waiting(const struct scsi_cmd *c, const struct scsi_sense *s)
 	return s->key == KEY_NOT_READY && s->asc == 0x04 && (s->ascq == 0x01 || s->ascq == 0x0a);
 }
 
-// A port group in standby may refuse all but the commands of SPC-5 5.17.2.6.
+// A port group that is in standby, unavailable or offline may refuse all but the commands of SPC-5
+// 5.17.2.6.
 static bool may_be_refused(const struct disk_path *p, const struct scsi_cmd *c,
 			   const struct scsi_sense *s)
 {
-	if (s->key == KEY_NOT_READY && s->asc == 0x04 && (s->ascq == 0x0b || s->ascq == 0x0c))
-		return p->step == 0 || p->disk->is_ready;
+	if (s->key == KEY_NOT_READY && s->asc == 0x04 &&
+	    (s->ascq == 0x0b || s->ascq == 0x0c || s->ascq == 0x12))
+		return true;
 	return scsi_cmd_is_refused(c) &&
 	       (p->step >= facts_step_count || facts_steps[p->step].is_optional);
 }
@@ -218,6 +237,16 @@ void check_begin(struct disk_path *p)
 	p->step = p->waits = p->attentions = 0;
 	p->found = (struct facts){ 0 };
 	send(p);
+}
+
+void check_states(struct disk *d)
+{
+	for (unsigned i = 0; i < d->path_count; i++) {
+		struct disk_path *p = &d->paths[i];
+		if (p->has_alua && p->session && scsi_session_is_up(p->session) &&
+		    p->state != DISK_PATH_FAULTY)
+			check_begin(p);
+	}
 }
 
 void check_end(struct disk_path *p)

@@ -98,6 +98,7 @@ void select_end(struct disk_path *p, const struct disk_io *io);
 // ---- check.c ----
 void check_begin(struct disk_path *p); // runs again if one is running
 void check_end(struct disk_path *p);   // no step follows
+void check_states(struct disk *d);     // of all paths that have access states
 
 // ---- path.c ----
 void path_open(struct disk_path *p);

@@ -272,7 +272,7 @@ static void wait_busy(struct disk_io *io, int res)
 
 // --- sense data ---
 
-enum action { FAIL, RECOVERED, RETRY, WAIT, CHECK_RETRY, CHECK_WAIT, LEAVE, MISSING };
+enum action { FAIL, RECOVERED, RETRY, WAIT, CHECK_RETRY, CHECK_ALL, CHECK_WAIT, LEAVE, MISSING };
 
 // The first matching row applies; asc and ascq -1: any.
 static const struct {
@@ -296,7 +296,9 @@ static const struct {
 	{0x5, 0x25, 0x00, LEAVE, -EIO},	       // no such LUN
 	{0x5, 0x21, -1, FAIL, -EINVAL},
 	{0x5, -1, -1, FAIL, -EIO},
-	{0x6, 0x2a, -1, CHECK_RETRY, -EIO},    // capacity, parameters, ALUA states
+	{0x6, 0x2a, 0x06, CHECK_ALL, -EIO},    // ALUA: the state of a group, of any path
+	{0x6, 0x2a, 0x07, CHECK_ALL, -EIO},
+	{0x6, 0x2a, -1, CHECK_RETRY, -EIO},    // capacity, parameters
 	{0x6, -1, -1, RETRY, -EIO},
 	{0x7, 0x27, 0x07, FAIL, -ENOSPC},
 	{0x7, 0x20, -1, FAIL, -EACCES},
@@ -317,6 +319,8 @@ static void act(struct disk_io *io, enum action a, int res)
 	struct disk_path *p = io->path;
 	if (a == CHECK_RETRY || a == CHECK_WAIT || a == LEAVE)
 		check_begin(p);
+	if (a == CHECK_ALL)
+		check_states(p->disk);
 	if (a == LEAVE && p->state == DISK_PATH_UP)
 		path_set_state(p, DISK_PATH_CHECKING, NULL);
 	if (a == FAIL || (a == MISSING && io->op != DISK_FLUSH))

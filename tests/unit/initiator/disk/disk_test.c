@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A disk over one or two paths: requests, failover, failback, access states, replaced units.
+#include <sched.h>
 #include <semaphore.h>
 
 #include "initiator/disk/disk_priv.h"
@@ -241,6 +242,37 @@ static void requests_follow_a_change_of_access_states(void **state)
 	assert_int_equal(ways[1].commands, 2);
 }
 
+static void an_unavailable_path_is_kept_for_later(void **state)
+{
+	ways[0].alua = ways[1].alua = 0;
+	open_disk((struct opening){ 2, .policy = DISK_ROUND_ROBIN });
+	ways[0].alua = 3;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(request(DISK_WRITE, content, BYTES), 0);
+	sem_wait(&moved); // standby, not faulty
+	assert_int_equal(sem_trywait(&faulty), -1);
+	assert_memory_equal(far.disk, content, BYTES);
+}
+
+static void an_unavailable_unit_is_not_another_one(void **state)
+{
+	struct disk_io io;
+	struct sg sg;
+	ways[0].alua = 0;
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	cut(&ways[0]);
+	ways[0].alua = 3;
+	begin(&io, &sg, DISK_WRITE, content, BYTES);
+	worker_call(worker, way_back, &ways[0]);
+	while (far.refusals < 3)
+		sched_yield();
+	assert_int_equal(sem_trywait(&stale), -1);
+	ways[0].alua = 0;
+	sem_wait(&done);
+	assert_int_equal(io.res, 0);
+	assert_memory_equal(far.disk, content, BYTES);
+}
+
 static void errors_are_those_of_a_block_device(void **state)
 {
 	static const struct {
@@ -467,6 +499,8 @@ int main(void)
 		T(an_optimized_path_is_preferred),
 		T(a_path_whose_state_is_not_reported_is_tried_last),
 		T(requests_follow_a_change_of_access_states),
+		T(an_unavailable_path_is_kept_for_later),
+		T(an_unavailable_unit_is_not_another_one),
 		T(errors_are_those_of_a_block_device),
 		T(what_another_initiator_or_a_thin_pool_does_is_told_once),
 		T(a_reservation_conflict_is_told_once),

@@ -23,6 +23,7 @@ static struct {
 	int lost_at;	      // the session is lost instead of this WRITE, from 1 on; 0: never
 	char new_serial;      // of the disk after that; 0: the same. A new one is filled with 0xee
 	uint64_t more_blocks; // than BLOCKS
+	_Atomic int refusals; // of an unavailable group
 	bool has_ways;	      // the sessions' configuration is a struct way *
 } far;
 
@@ -31,9 +32,9 @@ struct fake;
 // One of several sessions to the disk.
 struct way {
 	struct fake *fake;
-	bool is_lost; // with the next command; until way_back()
-	char serial;  // 0: that of the disk
-	uint8_t alua; // the state of its port group; 0xff: the disk has none
+	bool is_lost;	      // with the next command; until way_back()
+	char serial;	      // 0: that of the disk
+	_Atomic uint8_t alua; // the state of its port group; 0xff: the disk has none
 	uint16_t group;
 	bool is_unreported;	       // ... which has no descriptor in the list of groups
 	unsigned commands;	       // READ and WRITE
@@ -148,6 +149,16 @@ static bool is_refused(struct way *way, struct scsi_cmd *c)
 	return true;
 }
 
+// All but INQUIRY and MAINTENANCE IN, by a group that is unavailable.
+static bool is_unavailable(const struct way *way, struct scsi_cmd *c)
+{
+	if (!way || way->alua != 3 || c->cdb[0] == 0x12 || c->cdb[0] == 0xa3)
+		return false;
+	far.refusals++;
+	end_with(c, 2, 4, 0xc);
+	return true;
+}
+
 static void test_ready(struct way *way, struct scsi_cmd *c)
 {
 	if (!way || !way->ready_asc)
@@ -161,6 +172,8 @@ static void execute(struct way *way, struct scsi_cmd *c)
 	c->status = 0;
 	c->sense_len = 0;
 	c->is_under = c->is_over = false;
+	if (is_unavailable(way, c))
+		return;
 	switch (c->cdb[0]) {
 	case 0x00: // TEST UNIT READY
 		test_ready(way, c);
