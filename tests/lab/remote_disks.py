@@ -3,8 +3,10 @@
 attach on ublk and nbd, over TCP, and over iSER and SRP on rxe and siw."""
 
 import shlex
+import time
 
 from data import thin_file
+from farblock import Failure
 from faults import finish, load, sessions
 from initiator_tool import GuestTool
 from kernel import wait_until
@@ -53,8 +55,8 @@ def url_of(lab, target, portal=0):
     return f"{SCHEMES[lab.carrier]}://{lab.place.hosts[portal]}:{PORT}/{target.iqn}/0"
 
 
-def attached(lab, via, portals=1):
-    daemon, target = lab.target(disk, portals=[(host, PORT) for host in lab.place.hosts[:portals]])
+def attached(lab, via, portals=1, made=disk):
+    daemon, target = lab.target(made, portals=[(host, PORT) for host in lab.place.hosts[:portals]])
     side = Attached(lab, via, [url_of(lab, target, portal) for portal in range(portals)])
     side.begin()
     return daemon, target, side
@@ -121,5 +123,81 @@ def nbd_abandoned(lab):
     abandoned(lab, "nbd")
 
 
-SCENARIOS = [ublk, nbd, ublk_abandoned, nbd_abandoned]
+FILES, FOLDER_FILES = 50000, 500
+MAKE = f"""
+    mkdir -p /tmp/tree && cd /tmp/tree || exit
+    awk 'BEGIN {{ for (i = 0; i < {FILES}; i++) {{
+        if (i % {FOLDER_FILES} == 0) {{ d = "d" int(i / {FOLDER_FILES}); system("mkdir " d) }}
+        f = d "/f" i; for (n = i % 7; n >= 0; n--) print i, n, i * n >f; close(f) }} }}'"""
+# Folder by folder, of which /run/at counts those that are done.
+EACH = """
+    cd /tmp/tree || exit
+    for d in *; do
+        {} || exit
+        echo $(($(cat /run/at) + 1)) >/run/at.new && mv /run/at.new /run/at
+    done"""
+COPY = EACH.format("cp -a $d /mnt/ && sync -f /mnt")
+COMPARE = EACH.format("diff -r $d /mnt/$d")
+LONG = 7200  # seconds that only end a hang, of 50,000 files in an emulated machine
+
+
+def large_disk(config, scratch):
+    return thin_file(config, scratch, size=384 * MIB, write_back=False)
+
+
+def restarted(daemon):
+    daemon.kill()
+    daemon.start()
+
+
+def replaced(side):
+    side.kill()
+    side.begin()
+
+
+def under_way(side, name, script, faults):
+    """Runs a script like COPY, with a fault after each share of its folders."""
+    begin, folders = time.monotonic(), FILES // FOLDER_FILES
+    side.guest.run("echo 0 >/run/at")
+    side.in_background(name, script)
+    for i, fault in enumerate(faults, 1):
+        wait_until(lambda share=i: side.is_finished(name) or int(side.guest.run("cat /run/at")) >=
+                   share * folders // (len(faults) + 1), f"{name}: a share of the folders", LONG)
+        same(side.is_finished(name), False, f"{name} is over before its time")
+        fault()
+    wait_until(lambda: side.is_finished(name), f"{name} in the guest ends", LONG)
+    side.finished(name)
+    print(f"  {name}: {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def tree_on(lab, via):
+    daemon, _, side = attached(lab, via, made=large_disk)
+    mount = f"mount {side.device} /mnt"
+    side.in_background("make", MAKE)
+    wait_until(lambda: side.is_finished("make"), "the tree is made", LONG)
+    side.finished("make")
+    lab.guest.run(f"modprobe ext4; mkfs.ext4 -q -F {side.device} && {mount}")
+    faults = (lambda: restarted(daemon), lambda: replaced(side))
+    under_way(side, "copy", COPY, faults)
+    lab.guest.run(f"umount /mnt && {mount}")  # its page cache goes
+    under_way(side, "compare", COMPARE, faults)
+    lab.guest.run(f"rm -rf /tmp/tree; umount /mnt && e2fsck -fn {side.device}", LONG)
+    for line in side.kernel_log().splitlines():
+        if "I/O error" in line or "BUG" in line:
+            raise Failure(f"the guest's kernel: {line.strip()}")
+    side.detach()
+
+
+def ublk_tree(lab):
+    """ublk: 50,000 files are copied to ext4 and compared; in each the daemon is killed and restarted,
+    then the attaching process killed and replaced."""
+    tree_on(lab, "ublk")
+
+
+def nbd_tree(lab):
+    """The same on the kernel's nbd."""
+    tree_on(lab, "nbd")
+
+
+SCENARIOS = [ublk, nbd, ublk_abandoned, nbd_abandoned, ublk_tree, nbd_tree]
 CHECK = [ublk, nbd]
