@@ -194,6 +194,8 @@ static void answered(struct disk_path *p, const struct scsi_cmd *c)
 		next(p);
 	} else if (s.key == KEY_ATTENTION && p->attentions++ < ATTENTIONS_MAX) {
 		notice_attention(p->disk, s.asc, s.ascq);
+		if (s.asc == 0x2a && (s.ascq == 0x06 || s.ascq == 0x07)) // access states
+			check_states(p->disk); // this path, too: once it is over
 		send(p);
 	} else if (is_waiting(c, &s) && p->waits++ < WAITS_MAX) {
 		timer_arm(p->disk->worker, &p->wait, WAIT_US);

@@ -2,6 +2,7 @@
 """Scenarios: a LUN of farblockd beside it as a local device of the guest, by farblock-initiator's
 attach on ublk and nbd, over TCP, and over iSER and SRP on rxe and siw."""
 
+import os
 import shlex
 import time
 
@@ -123,15 +124,18 @@ def nbd_abandoned(lab):
     abandoned(lab, "nbd")
 
 
-FILES, FOLDER_FILES = 50000, 500
+FILES, FOLDER_FILES = int(os.environ.get("FARBLOCK_LAB_FILES", "50000")), 500
+# Once for a guest, as it takes minutes.
 MAKE = f"""
-    mkdir -p /tmp/tree && cd /tmp/tree || exit
+    [ ! -e /tmp/files/done ] || exit 0
+    mkdir -p /tmp/files/tree && cd /tmp/files/tree || exit
     awk 'BEGIN {{ for (i = 0; i < {FILES}; i++) {{
         if (i % {FOLDER_FILES} == 0) {{ d = "d" int(i / {FOLDER_FILES}); system("mkdir " d) }}
-        f = d "/f" i; for (n = i % 7; n >= 0; n--) print i, n, i * n >f; close(f) }} }}'"""
+        f = d "/f" i; for (n = i % 7; n >= 0; n--) print i, n, i * n >f; close(f) }} }}' &&
+        touch /tmp/files/done"""
 # Folder by folder, of which /run/at counts those that are done.
 EACH = """
-    cd /tmp/tree || exit
+    cd /tmp/files/tree || exit
     for d in *; do
         {} || exit
         echo $(($(cat /run/at) + 1)) >/run/at.new && mv /run/at.new /run/at
@@ -181,7 +185,7 @@ def tree_on(lab, via):
     under_way(side, "copy", COPY, faults)
     lab.guest.run(f"umount /mnt && {mount}")  # its page cache goes
     under_way(side, "compare", COMPARE, faults)
-    lab.guest.run(f"rm -rf /tmp/tree; umount /mnt && e2fsck -fn {side.device}", LONG)
+    lab.guest.run(f"umount /mnt && e2fsck -fn {side.device}", LONG)
     for line in side.kernel_log().splitlines():
         if "I/O error" in line or "BUG" in line:
             raise Failure(f"the guest's kernel: {line.strip()}")

@@ -48,7 +48,8 @@ def parts(paths, times):
     def states():
         for i in range(2 * times):
             for state in (NON_OPTIMIZED, STANDBY, UNAVAILABLE):
-                paths.leave_once(i % 2, state, LIMIT)
+                paths.leave_once(i % 2, state)
+        paths.all_took_less_than(LIMIT)
 
     def no_state_serves():
         for state in (STANDBY, UNAVAILABLE):
