@@ -71,7 +71,7 @@ void session_end_asked(struct ini_session *s)
 // Time2Wait before the first attempt, then longer each time.
 static uint64_t back_off(struct ini_session *s)
 {
-	unsigned wait = s->attempt ? 1u << (s->attempt < 4 ? s->attempt - 1 : 4) : s->time2wait;
+	unsigned wait = s->attempt ? 1u << (s->attempt < 5 ? s->attempt - 1 : 4) : s->time2wait;
 	s->attempt++;
 	return wait < BACK_OFF_MAX ? wait : BACK_OFF_MAX;
 }

@@ -58,7 +58,7 @@ void srps_end(struct srps_session *s, const struct err *why, bool is_logout)
 // At once, then longer each time.
 static uint64_t back_off(struct srps_session *s)
 {
-	unsigned wait = s->attempt ? 1u << (s->attempt < 4 ? s->attempt - 1 : 4) : 0;
+	unsigned wait = s->attempt ? 1u << (s->attempt < 5 ? s->attempt - 1 : 4) : 0;
 	s->attempt++;
 	return wait < BACK_OFF_MAX ? wait : BACK_OFF_MAX;
 }

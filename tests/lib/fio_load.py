@@ -12,8 +12,8 @@ ROUND = """i=0
 until [ -e {folder}/stop ]; do
     i=$((i + 1))
     {fio} --name=load {where} --rw=randwrite --bs={block} --size={size} --iodepth={depth} \
-        --verify=crc32c --verify_fatal=1 --do_verify=1 --randseed=$i --output-format=json \
-        --output={folder}/$i.json || exit
+        --verify=crc32c --verify_fatal=1 --do_verify=1 --verify_state_save=0 --randseed=$i \
+        --output-format=json --output={folder}/$i.json || exit
 done"""
 
 
