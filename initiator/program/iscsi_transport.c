@@ -18,7 +18,7 @@ int iscsi_transport(const struct tool *t, bool is_iser, struct ini_config *ret, 
 		return err_set(e, -EINVAL, "--transport %.32s: must be tcp or iser", name);
 	if (name ? !strcmp(name, "iser") : is_iser)
 		return providers_set(t->o.provider, ret->providers, &ret->provider_count, e);
-	if (t->o.provider)
+	if (t->o.provider && !tool_is_mixed(t))
 		return err_set(e, -EINVAL,
 			       "--provider: only for RDMA (iser://, --transport iser, srp://)");
 	return 0;

@@ -117,10 +117,11 @@ int tool_fail(int status, const struct err *e);
 // The same with the status of the error (status.h).
 int tool_fail_by(const struct err *e);
 
-// Options are for URLs of several protocols, each of which takes its own.
+// Options are for several URLs, maybe of several protocols, each of which takes its own.
 static inline bool tool_is_mixed(const struct tool *t)
 {
-	return t->verb && (t->verb->bit == TOOL_COPY || t->o.is_tree);
+	return t->verb && (t->verb->bit == TOOL_COPY || t->o.is_tree ||
+			   (t->verb->bit & TOOL_MAKE && t->o.arg_count > 1));
 }
 
 // options.c. -EINVAL with a text.

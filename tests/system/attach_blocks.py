@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """attach --via socket: a LUN with blocks of 4096 bytes is an export with such blocks, which grows
-with the LUN, while its target is restarted, too."""
+with the LUN, while its target is restarted, too; over TCP, iSER and SRP at once."""
 
 import filecmp
 import os
@@ -53,8 +53,9 @@ def test():
         portals = Portals(config, [config.fileio("disk", scratch.file("disk.img"), SIZE,
                                                  {"block_size": 4096})])
         with Farblockd(scratch, config) as daemon:
-            url = attachments.attach(*portals.words("tcp", "iser"), "--via", "socket",
-                                     "--name", "disk")
+            # Each path takes the options of its protocol.
+            url = attachments.attach(*portals.words("tcp", "iser", "srp"), "--provider", "iwarp",
+                                     "--via", "socket", "--name", "disk")
             it_has_these_blocks(attachments, url)
             it_holds_what_is_written(scratch, url)
             a_part_of_a_block_is_refused(url)
