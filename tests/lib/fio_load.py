@@ -2,8 +2,10 @@
 """fio as a load of a disk: rounds of random writes, each read back and verified, until it is told to
 end. A round has another seed than the one before, so that a block of an old round is a wrong one."""
 
+import atexit
 import json
 import os
+import signal
 import subprocess
 
 from farblock import Failure, Skip, check, eventually, program, run
@@ -27,7 +29,13 @@ class Load:
                               size=size, depth=depth)
         self.process = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True,
-                                        stdin=subprocess.DEVNULL)
+                                        stdin=subprocess.DEVNULL, start_new_session=True)
+        atexit.register(self.abandon)
+
+    def abandon(self):
+        """With the test, whatever became of that."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
 
     @staticmethod
     def of_socket(scratch, url, **options):
