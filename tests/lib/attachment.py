@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Attachments of farblock-initiator, in a run directory of the test's."""
 
+import glob
 import json
 import subprocess
 
@@ -8,7 +9,8 @@ import farblock
 
 
 class Attachments:
-    """attach, detach and attached; what is left at the end is detached by force."""
+    """attach, detach and attached; what is left at the end is detached by force. No log of a process
+    that held a disk may have a sanitizer's word."""
 
     def __init__(self, scratch):
         self.run_dir = scratch.file("run")
@@ -48,9 +50,14 @@ class Attachments:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         farblock.run([farblock.program("farblock-initiator"), "detach", "--all", "--force",
                       "--run-dir", self.run_dir], check=False)
+        for path in glob.glob(f"{self.run_dir}/*.log") if kind is None else ():
+            with open(path, encoding="utf-8", errors="replace") as f:
+                log = f.read()
+            found = farblock.SANITIZER.search(log)
+            farblock.check(not found, found and log[found.start():][:8000])
 
 
 class Portals:
