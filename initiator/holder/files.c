@@ -3,11 +3,16 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "core/json/json.h"
+#include "core/log.h"
 #include "core/whole_file.h"
 #include "initiator/holder/holder.h"
 
@@ -41,6 +46,29 @@ static int is_state(const struct dirent *d)
 {
 	size_t n = strlen(d->d_name);
 	return n > 5 && !strcmp(d->d_name + n - 5, ".json") && d->d_name[0] != '.';
+}
+
+void holder_tell_udev(const char *device)
+{
+	char path[64];
+	struct stat s;
+	if (stat(device, &s) < 0 || !S_ISBLK(s.st_mode))
+		return;
+	snprintf(path, sizeof path, "/sys/dev/block/%u:%u/uevent", major(s.st_rdev),
+		 minor(s.st_rdev));
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, "change", 6) < 0)
+		log_debug("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+void holder_files_remove(const struct holder_files *f, const char *device)
+{
+	unlink(f->socket);
+	unlink(f->state);
+	holder_tell_udev(device);
 }
 
 int holder_each(const char *run_dir, bool (*found)(void *arg, const char *name), void *arg,

@@ -173,8 +173,7 @@ static void end(struct holder *h)
 	chore_done(&h->chore);
 	holder_free_disk(h);
 	if (h->control.listener >= 0) {
-		unlink(h->files.socket);
-		unlink(h->files.state);
+		holder_files_remove(&h->files, h->info.device);
 		control_close(&h->control);
 	}
 	holder_release(&h->claim);

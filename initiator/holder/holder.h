@@ -59,6 +59,12 @@ struct holder_files {
 // -ENAMETOOLONG, -EINVAL with a text.
 int holder_files(struct holder_files *ret, const char *run_dir, const char *name, struct err *e);
 
+// The state file has changed: has udev look at a device again, whose links (etc/61-farblock.rules)
+// come from it. Does nothing if device is no block device, or /sys is not ours.
+void holder_tell_udev(const char *device);
+// Nothing is left of an attachment with this device: removes state and socket, and tells udev.
+void holder_files_remove(const struct holder_files *f, const char *device);
+
 // The names of all attachments, running or dead, sorted; calls found for each, which returns false
 // to stop. -errno with a text; a missing directory has none.
 int holder_each(const char *run_dir, bool (*found)(void *arg, const char *name), void *arg,

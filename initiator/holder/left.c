@@ -95,12 +95,10 @@ static int clear_files(const struct holder_files *f, const char *run_dir, const 
 			    "%s: its process has died, and %s does not say what it left (--force "
 			    "only forgets it)",
 			    name, f->state);
+	if (r >= 0)
+		holder_files_remove(f, o ? text_of(o, "device") : "");
 	json_object_put(o);
-	if (r < 0)
-		return r;
-	unlink(f->socket);
-	unlink(f->state);
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 int holder_clear(const char *run_dir, const char *name, holder_find_fn *find, bool is_forced,

@@ -83,8 +83,7 @@ static void detached(struct holder *h)
 	struct json_object *o = holder_state(h);
 	h->carrier = NULL;
 	holder_free_disk(h);
-	unlink(h->files.socket);
-	unlink(h->files.state);
+	holder_files_remove(&h->files, h->info.device);
 	holder_release(&h->claim);
 	holder_release(&h->lock);
 	answer_waiting(h, o, true);

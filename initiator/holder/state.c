@@ -36,6 +36,8 @@ int holder_write_state(struct holder *h, struct err *e)
 		     : err_set(e, -ENOMEM, "out of memory");
 	free(text);
 	json_object_put(o);
+	if (r >= 0)
+		holder_tell_udev(h->info.device);
 	return r < 0 ? r : 0;
 }
 

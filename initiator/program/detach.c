@@ -7,6 +7,7 @@
 #include "core/attr.h"
 #include "initiator/holder/holder.h"
 #include "initiator/program/attach.h"
+#include "initiator/program/udev.h"
 
 struct all {
 	struct tool *tool;
@@ -190,11 +191,46 @@ static bool attached_found(void *arg, const char *name)
 	return true;
 }
 
+// From the state file alone: udev does not wait for a process.
+static bool export_found(void *arg, const char *name)
+{
+	struct all *a = arg;
+	struct holder_files f;
+	struct err e;
+	if (holder_files(&f, attach_run_dir(a->tool), name, &e) < 0)
+		return true;
+	struct json_object *state = holder_state_read(&f, &e);
+	int partition = state ? udev_partition(text_of(state, "device"), a->wanted) : -1;
+	if (partition >= 0) {
+		a->found++;
+		udev_print(stdout, state, partition);
+	}
+	json_object_put(state);
+	return partition < 0;
+}
+
+static int export_run(struct all *a)
+{
+	struct err e;
+	if (!a->wanted) {
+		err_set(&e, -EINVAL, "attached: --export needs DEVICE");
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	if (holder_each(attach_run_dir(a->tool), export_found, a, &e) < 0)
+		return tool_fail_by(&e);
+	if (a->found)
+		return TOOL_OK;
+	err_set(&e, -ENOENT, "%.100s: not attached", a->wanted);
+	return tool_fail(TOOL_NOT_FOUND, &e);
+}
+
 int attached_run(struct tool *t)
 {
-	struct all a = { .tool = t, .json = json_object_new_array() };
+	struct all a = { .tool = t, .wanted = t->o.arg_count ? t->o.args[0] : NULL };
 	struct err e;
-	a.wanted = t->o.arg_count ? t->o.args[0] : NULL;
+	if (t->o.is_export)
+		return export_run(&a);
+	a.json = json_object_new_array();
 	if (holder_each(attach_run_dir(t), attached_found, &a, &e) < 0) {
 		a.status = tool_fail_by(&e);
 	} else if (a.wanted && !a.found) {

@@ -117,6 +117,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "startup", "WHEN", "of the record that is saved: automatic (login --all) or manual; default: manual", AT(startup), .verbs = TOOL_LOG_IN},
 	{0, "record-dir", "DIRECTORY", "where records are; default: /etc/farblock/login.d", AT(entry_dir), .verbs = TOOL_LOG_IN},
 	{'P', "print", "LEVEL", "how much of each session: 0 (a line) to 3; default: 0", AT(level), on_number, .verbs = TOOL_SESSIONS, .lo = 0, .hi = 3},
+	{0, "export", NULL, "print the properties of DEVICE, or of a partition, for a rule of udev", AT(is_export), .verbs = TOOL_ATTACHED},
 	{0, "entry-dir", "DIRECTORY", "where entries are; default: /etc/farblock/attach.d", AT(entry_dir), .verbs = TOOL_ATTACH},
 	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock/attach", AT(run_dir), .verbs = TOOL_DISCOVER | TOOL_MAKE | TOOL_HELD | TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
 	{0},
