@@ -24,6 +24,7 @@ import ib_srp
 import iscsi
 import libiscsi
 import lio
+import lio_disks
 import local_disks
 import logins
 import luns
@@ -84,6 +85,11 @@ GROUPS = {
     "attach-siw": Group(remote_disks.SCENARIOS, [], "siw", True),
     "attach-srp-rxe": Group(remote_disks.SCENARIOS, [], "rxe", True, "srpt"),
     "attach-srp-siw": Group(remote_disks.SCENARIOS, [], "siw", True, "srpt"),
+    "attach-lio": Group(lio_disks.TCP, [lio_disks.logins], None, True),
+    "attach-lio-rxe": Group(lio_disks.SCENARIOS, [], "rxe", True),
+    "attach-lio-siw": Group(lio_disks.SCENARIOS, [], "siw", True),
+    "attach-lio-srp-rxe": Group(lio_disks.SCENARIOS, [], "rxe", True, "srpt"),
+    "attach-lio-srp-siw": Group(lio_disks.SCENARIOS, [], "siw", True, "srpt"),
     "libiscsi": Group(libiscsi.SCENARIOS, libiscsi.CHECK, "rxe", True),
 }
 

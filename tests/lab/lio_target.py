@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The kernel's target (LIO) in the guest, set up through configfs: one target of two
-LUNs over siw or rxe, of ib_isert or ib_srpt."""
+LUNs over siw or rxe, of ib_isert or ib_srpt, or over TCP."""
 
 import contextlib
 
@@ -8,7 +8,7 @@ from farblock import Failure
 from initiator_tool import INITIATOR_PORTS
 from kernel import wait_until
 from logins import MIB
-from net import GUEST6, PORT, Tap
+from net import GUEST6, GUESTS, PORT, Tap
 from place import rdma_device
 
 IQN = "iqn.2025-01.org.farblock.lab:kernel"
@@ -19,16 +19,17 @@ DISK = f"{CONFIGFS}/core/iblock_0/disk"
 SIZE = 64 * MIB
 # LUN 0 is a device of the guest's, seen there; LUN 1 is RAM of LIO's own, with commands up to
 # 16 MiB.
-DISKS = f"""
+DISKS = """
+    modprobe -a configfs dm_mod || exit
     mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
-    modprobe -a dm_mod target_core_mod target_core_iblock || exit
-    modprobe brd rd_nr=1 rd_size={SIZE // 1024} || exit
-    cd {CONFIGFS} || exit
+    modprobe -a target_core_mod target_core_iblock || exit
+    modprobe brd rd_nr=1 rd_size={kib} || exit
+    cd {configfs} || exit
     dmsetup create lio --noudevsync --table "0 $(blockdev --getsz /dev/ram0) linear /dev/ram0 0" &&
         dmsetup mknodes || exit
     mkdir -p core/iblock_0/disk core/rd_mcp_0/ram || exit
     echo udev_path=/dev/mapper/lio >core/iblock_0/disk/control
-    echo rd_pages={SIZE // 4096} >core/rd_mcp_0/ram/control
+    echo rd_pages={pages} >core/rd_mcp_0/ram/control
     for d in core/*/disk core/*/ram; do echo 1 >$d/enable || exit; done"""
 TEAR_DOWN = f"""
     dmsetup resume lio 2>/dev/null
@@ -67,6 +68,15 @@ class Iscsi:
 
     def __init__(self, guest):
         self.identity = IQN
+
+
+class Tcp(Iscsi):
+    """The same over TCP, with a portal on each of the guest's addresses."""
+
+    scheme, hosts = "iscsi", {None: HOST}
+    portal = {None: "".join(f"mkdir {Iscsi.tpg}/np/{host}:{PORT} || exit\n" for host in GUESTS)
+              + "true"}
+    enable = f"echo 1 >{Iscsi.tpg}/enable"
 
 
 class Srpt:
@@ -108,16 +118,19 @@ class Srpt:
             rmdir {self.tpg}/lun/lun_* {self.tpg} {fabric}/0x{gid}"""
 
 
-KINDS = {"iscsi": Iscsi, "srpt": Srpt}
+KINDS = {"tcp": Tcp, "iser": Iscsi, "srp": Srpt}
 
 
 @contextlib.contextmanager
-def kernel_target(lab):
-    """LIO with one target of two LUNs, for as long as the block."""
-    rdma_device(lab.guest, lab.device)
-    lio = lab.lio = KINDS[lab.fabric](lab.guest)
+def kernel_target(lab, size=SIZE):
+    """LIO with one target of two LUNs, the first of this size, for as long as the block."""
+    if lab.device:
+        rdma_device(lab.guest, lab.device)
+    lab.guest.run(f"ip addr replace {GUESTS[1]}/24 dev eth0")
+    lio = lab.lio = KINDS[lab.carrier](lab.guest)
+    disks = DISKS.format(kib=size // 1024, pages=SIZE // 4096, configfs=CONFIGFS)
     try:
-        lab.guest.run(f"{DISKS}\n{lio.set_up}\n{lio.portal[lab.device]} &&\n{lio.enable}")
+        lab.guest.run(f"{disks}\n{lio.set_up}\n{lio.portal[lab.device]} &&\n{lio.enable}")
         yield
     finally:
         status, output = lab.guest.ask(f"{lio.tear_down}\n{TEAR_DOWN}")

@@ -177,7 +177,7 @@ def tree(count):
             diff -r /tmp/tree /mnt/tree"""
 
 
-def copied(carrier, kind, count):
+def copied(carrier, kind, count, trim="fstrim /mnt"):
     """Files copied to a new filesystem and compared, while the process is killed and replaced."""
     option, check = FILESYSTEMS[kind]
     device = carrier.device
@@ -188,7 +188,7 @@ def copied(carrier, kind, count):
     carrier.kill()
     carrier.begin()
     carrier.finished("copy")
-    carrier.guest.run(f"fstrim /mnt && umount /mnt && {check} {device}")
+    carrier.guest.run(f"{trim} && umount /mnt && {check} {device}")
 
 
 def filesystems(lab, via):
