@@ -90,7 +90,7 @@ class Load:
 
     ROUND = ("--name=load --direct=1 --ioengine=libaio --iodepth=16 --rw=randwrite --bs=16k "
              "--size=16M --io_size=8M --rate_iops=400 --norandommap --serialize_overlap=1 "
-             "--verify=crc32c --verify_fatal=1 --do_verify=1 --minimal")
+             "--verify=crc32c --verify_fatal=1 --do_verify=1 --verify_state_save=0 --minimal")
 
     def __init__(self, scratch, disk):
         self.disk, self.stop, self.log = disk, scratch.file("stop"), scratch.file("load.log")
