@@ -16,6 +16,7 @@ from typing import NamedTuple
 import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
 import block
+import boot
 import copies
 import data
 import devices
@@ -85,6 +86,7 @@ GROUPS = {
     "attach-siw": Group(remote_disks.SCENARIOS, [], "siw", True),
     "attach-srp-rxe": Group(remote_disks.SCENARIOS, [], "rxe", True, "srpt"),
     "attach-srp-siw": Group(remote_disks.SCENARIOS, [], "siw", True, "srpt"),
+    "boot": Group(boot.SCENARIOS, [], None, True),
     "attach-lio": Group(lio_disks.TCP, [lio_disks.logins], None, True),
     "attach-lio-rxe": Group(lio_disks.SCENARIOS, [], "rxe", True),
     "attach-lio-siw": Group(lio_disks.SCENARIOS, [], "siw", True),
