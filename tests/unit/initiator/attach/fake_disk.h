@@ -17,6 +17,7 @@ struct disk {
 	struct list done, held; // requests
 	struct defer defer;
 	bool holds;
+	int fails; // 0, or what requests end with
 	unsigned counts[DISK_OP_COUNT], fua, no_unmap;
 };
 
@@ -63,7 +64,7 @@ static void fake_disk_run(struct defer *defer)
 
 	for (struct list *n; (n = list_pop_front(&d->done));) {
 		struct disk_io *io = list_entry(n, struct disk_io, link);
-		io->res = fake_disk_do(d, io);
+		io->res = d->fails ? d->fails : fake_disk_do(d, io);
 		io->done(io);
 	}
 }

@@ -255,6 +255,31 @@ static void what_cannot_be_done_is_refused(void **state)
 	}
 }
 
+// A full thin pool is told as such; the protocol has no word for a reservation conflict.
+static void errors_of_the_disk_are_those_of_the_protocol(void **state)
+{
+	static const struct {
+		int res;
+		uint32_t error;
+	} cases[] = {
+		{-ENOSPC,	   NBD_ENOSPC   },
+		 { -EBADE,	   NBD_EIO	   },
+		 { -EROFS,	   NBD_EPERM    },
+		{ -ENODATA,   NBD_EIO	    },
+		 { -ENOTCONN,  NBD_EIO      },
+		 { -ESHUTDOWN, NBD_ESHUTDOWN},
+	};
+	struct rig *r = *state;
+
+	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+		r->disk.fails = cases[i].res; // the worker sleeps
+		ask(r, NBD_WRITE, 0, i, 0, 512);
+		put_all(r, r->data, 512);
+		expect(r, cases[i].error, i);
+	}
+	r->disk.fails = 0;
+}
+
 static void expect_end(struct rig *r, int code)
 {
 	sem_wait(&r->ended);
@@ -390,6 +415,7 @@ int main(void)
 		TEST(flush_fua_and_no_hole_reach_the_disk),
 		TEST(a_trim_longer_than_the_disks_limit_is_done_in_pieces),
 		TEST(what_cannot_be_done_is_refused),
+		TEST(errors_of_the_disk_are_those_of_the_protocol),
 		TEST(what_is_not_a_request_ends_it),
 		TEST(a_write_that_is_too_long_ends_it),
 		TEST(a_client_that_says_so_leaves_without_a_fault),
