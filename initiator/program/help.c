@@ -34,6 +34,11 @@ static const struct {
 	{"attach", "attach " TARGET "/0 iser://198.51.100.1/iqn.2025-01.org.example:t/0"},
 	{"detach", "detach data"},
 	{"attached", "attached --json"},
+	{"login", "login " TARGET " --name data --save --startup automatic"},
+	{"login", "login data"},
+	{"logout", "logout data"},
+	{"sessions", "sessions -P 3"},
+	{"sessions", "sessions data --json"},
 	{"capacity", "capacity " TARGET "/0"},
 	{"unmap", "unmap " TARGET "/0 --offset 1g --length 10g"},
 	{"reserve", "reserve " TARGET "/0 report"},
@@ -52,7 +57,7 @@ static const struct {
 	{"cp", "copy"}, {"dd", "copy"}, {"discard", "unmap"}, {"trim", "unmap"},
 	{"connect", "attach"}, {"map", "attach"}, {"mount", "attach"},
 	{"disconnect", "detach"}, {"umount", "detach"}, {"status", "attached"},
-	{"perf", "bench"}, {"fio", "bench"}, {"persist", "reserve"}, {"pr", "reserve"},
+	{"session", "sessions"}, {"node", "login"}, {"perf", "bench"}, {"fio", "bench"}, {"persist", "reserve"}, {"pr", "reserve"},
 	{"compare", "verify"}, {"sha256", "checksum"}, {"sha256sum", "checksum"},
 };
 // clang-format on
