@@ -3,11 +3,11 @@
 by attach --via fuse with filesystems, a target that restarts and paths that are cut."""
 
 import os
-import subprocess
 
 from attachment import Attachments
+from cut_path import Path
 from farblock import SANITIZER, Failure, Scratch, Skip, check, eventually, program, run
-from relay import Relay
+from fio_load import Load
 
 MIB = 1 << 20
 SIZE = 384 * MIB  # xfs wants 300
@@ -82,46 +82,10 @@ class Disk:
         with open(f"/sys/block/{os.path.basename(self.device)}/stat", encoding="ascii") as file:
             return int(file.read().split()[6])
 
-
-class Load:
-    """fio, which writes at random places and verifies every block, round after round until end(): a
-    write that is lost, or lands after a later one, shows. Another process than the test's: it
-    waits in the kernel while the target is away."""
-
-    ROUND = ("--name=load --direct=1 --ioengine=libaio --iodepth=16 --rw=randwrite --bs=16k "
-             "--size=16M --io_size=8M --rate_iops=400 --norandommap --serialize_overlap=1 "
-             "--verify=crc32c --verify_fatal=1 --do_verify=1 --verify_state_save=0 --minimal")
-
-    def __init__(self, scratch, disk):
-        self.disk, self.stop, self.log = disk, scratch.file("stop"), scratch.file("load.log")
-        if os.path.exists(self.stop):
-            os.unlink(self.stop)
-        script = f"""until [ -e "$0" ]; do
-            {program("fio")} --filename={disk.device} --randseed=$RANDOM {self.ROUND} || exit
-            done"""
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(["bash", "-c", script, self.stop], stdout=log,
-                                            stderr=log, stdin=subprocess.DEVNULL)
-        self.goes_on()
-
-    def goes_on(self):
-        """Returns when more has been written."""
-        before = self.disk.written()
-        eventually("more writes", lambda: self.disk.written() > before + 2000 or self.is_over())
-        if self.is_over():
-            raise Failure(f"the load ended: {self.said()}")
-
-    def is_over(self):
-        return self.process.poll() is not None
-
-    def said(self):
-        with open(self.log, encoding="utf-8", errors="replace") as log:
-            return log.read()[-2000:]
-
-    def end(self):
-        with open(self.stop, "wb"):
-            pass
-        check(self.process.wait() == 0, f"fio: {self.process.returncode}: {self.said()}")
+    def is_written(self, load):
+        """Returns when the load has written more."""
+        before = self.written()
+        eventually("writes", lambda: load.is_going_on() and self.written() > before + 2000)
 
 
 def has_filesystems(scratch, attachments, peer):
@@ -141,35 +105,39 @@ def has_filesystems(scratch, attachments, peer):
     disk.detach()
 
 
-def restarts_under_load(scratch, attachments, peer):
-    """Killed, at once and after some time started again: no error, every block verified."""
+def restarts_under_load(attachments, peer):
+    """Killed and started again: no error, every block verified."""
     disk = Disk(attachments, peer, [peer.url])
-    load = Load(scratch, disk)
-    for _ in range(3):
-        peer.kill()
-        eventually("the loss", lambda: disk.status()["state"] == "no-path")
-        peer.start()
-        load.goes_on()
-    load.end()
+    with Scratch() as scratch:
+        load = Load.of_device(scratch, disk.device)
+        disk.is_written(load)
+        for _ in range(3):
+            peer.kill()
+            eventually("the loss", lambda: disk.status()["state"] == "no-path")
+            peer.start()
+            disk.is_written(load)
+        load.end()
     disk.detach()
 
 
-def paths_are_cut(scratch, attachments, peer):
+def paths_are_cut(attachments, peer):
     """Two paths, each cut in turn, by an end of its connections and without a word, and restored."""
-    with Relay(peer.port) as one, Relay(peer.port) as two:
-        urls = [peer.url.replace(f":{peer.port}/", f":{relay.port}/") for relay in (one, two)]
-        disk = Disk(attachments, peer, urls)
-        eventually("both paths", lambda: disk.paths() == ["up", "up"])
-        load = Load(scratch, disk)
-        for relay, cut in ((one, one.cut), (two, two.cut), (one, one.cut_silently),
-                           (two, two.cut_silently)):
-            cut()
-            eventually("the loss", lambda: sorted(disk.paths())[1] == "up" != sorted(disk.paths())[0])
-            load.goes_on()
-            relay.restore()
-            eventually("both paths", lambda: disk.paths() == ["up", "up"])
+    ways = [Path(("127.0.0.1", peer.port)) for _ in range(2)]
+    urls = [peer.url.replace(f":{peer.port}/", f":{way.address[1]}/") for way in ways]
+    disk = Disk(attachments, peer, urls)
+    eventually("both paths", lambda: disk.paths() == ["up", "up"])
+    with Scratch() as scratch:
+        load = Load.of_device(scratch, disk.device)
+        for kind in ("reset", "silence"):
+            for index, way in enumerate(ways):
+                getattr(way, kind)()
+                eventually("the loss", lambda: disk.paths()[index] != "up")
+                check(disk.paths()[1 - index] == "up", f"{kind} {index}: {disk.status()}")
+                disk.is_written(load)
+                way.restore()
+                eventually("both paths", lambda: disk.paths() == ["up", "up"])
         load.end()
-        disk.detach()
+    disk.detach()
 
 
 def needs_devices():
@@ -200,8 +168,8 @@ def is_attached(kind):
         try:
             with peer:
                 has_filesystems(scratch, attachments, peer)
-                restarts_under_load(scratch, attachments, peer)
-                paths_are_cut(scratch, attachments, peer)
+                restarts_under_load(attachments, peer)
+                paths_are_cut(attachments, peer)
         except Failure as why:
             told = attachments.log("disk") if os.path.exists(attachments.run_dir) else ""
             raise Failure(f"{why}\n{told[-3000:]}\n{peer.log()[-3000:]}") from None
