@@ -19,20 +19,29 @@ MIB = 1 << 20
 SIZE = 1024 * MIB
 
 
+class Mount:
+    """A mount; one that a failure leaves waiting for a target that is gone is let go."""
+
+    def __init__(self, device, at):
+        self.device, self.at = device, at
+
+    def __enter__(self):
+        run(["mount", self.device, self.at])
+
+    def __exit__(self, kind, *_):
+        run(["umount", *(["-l"] if kind else []), self.at])
+
+
 def tree_on(scratch, attachments, daemon, device, tree, what):
     at, restarts = scratch.file("mnt"), file_tree.Restarts(daemon, attachments)
+    quarter = tree.bytes // 4
     run(["mkfs.ext4", "-q", "-F", device])
-    run(["mount", device, at])
-    try:
-        quarter = tree.bytes // 4
+    with Mount(device, at):
         restarts.during(f"{what}: copy", file_tree.copying(tree.path, at), "written",
                         (quarter, 3 * quarter))
-        run(["umount", at])  # its page cache goes
-        run(["mount", device, at])
+    with Mount(device, at):  # its page cache has gone
         restarts.during(f"{what}: compare", file_tree.comparing(tree.path, at), "read",
                         (quarter, 3 * quarter))
-    finally:
-        run(["umount", at], check=False)
     run(["e2fsck", "-fn", device])
 
 
