@@ -7,6 +7,7 @@
 
 #include "initiator/iscsi/sync.h"
 #include "initiator/program/iscsi.h"
+#include "initiator/program/ping_times.h"
 
 static const char *yes_no(bool b)
 {
@@ -59,31 +60,29 @@ static json_object *session_json(const struct ini_session_info *i)
 int iscsi_ping(struct tool *t)
 {
 	struct ini_session_info info;
+	struct ping_times times;
 	struct err e;
 	int status = tool_open(t, false);
 	if (status)
 		return status;
 	ini_sync_info(t->sync, &info);
 	json_object *json = t->o.is_json ? session_json(&info) : NULL;
-	json_object *times = json ? json_object_new_array() : NULL;
 	if (!json)
 		print_session(&info);
+	ping_times_begin(&times, "NOP-Out", json);
 	uint64_t count = t->o.count == TOOL_UNSET ? 3 : t->o.count, rtt;
 	for (uint64_t i = 0; i < count && !status && !tool_interrupted(); i++) {
 		int r = ini_sync_ping(t->sync, &rtt);
 		if (r) {
 			err_errno(&e, r, "%s: ping", info.peer);
 			status = tool_fail(TOOL_FAILED, &e);
-		} else if (times) {
-			json_object_array_add(times, json_object_new_double((double)rtt / 1e3));
 		} else {
-			printf("NOP-Out answered in %.1f us\n", (double)rtt / 1e3);
+			ping_times_add(&times, rtt);
 		}
 	}
-	if (json) {
-		json_object_object_add(json, "nop_us", times);
+	ping_times_end(&times, json, "nop_us");
+	if (json)
 		printf("%s\n", json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY));
-	}
 	json_object_put(json);
 	return status ? status : tool_interrupted();
 }

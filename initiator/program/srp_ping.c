@@ -3,6 +3,7 @@
 // READY, the exchange that SRP has without data. Any response counts.
 #include <json-c/json.h>
 
+#include "initiator/program/ping_times.h"
 #include "initiator/program/srp.h"
 #include "initiator/srp/sync.h"
 
@@ -56,28 +57,26 @@ static int time_one(struct tool *t, uint64_t *ret_ns, struct err *e)
 int srp_ping(struct tool *t)
 {
 	struct srps_info info;
+	struct ping_times times;
 	struct err e;
 	int status = tool_open(t, false);
 	if (status)
 		return status;
 	srps_sync_info(t->sync, &info);
 	json_object *json = t->o.is_json ? session_json(&info) : NULL;
-	json_object *times = json ? json_object_new_array() : NULL;
 	if (!json)
 		print_session(&info);
+	ping_times_begin(&times, "TEST UNIT READY", json);
 	uint64_t count = t->o.count == TOOL_UNSET ? 3 : t->o.count, ns;
 	for (uint64_t i = 0; i < count && !status && !tool_interrupted(); i++) {
 		if (time_one(t, &ns, &e) < 0)
 			status = tool_fail(TOOL_FAILED, &e);
-		else if (times)
-			json_object_array_add(times, json_object_new_double((double)ns / 1e3));
 		else
-			printf("TEST UNIT READY answered in %.1f us\n", (double)ns / 1e3);
+			ping_times_add(&times, ns);
 	}
-	if (json) {
-		json_object_object_add(json, "tur_us", times);
+	ping_times_end(&times, json, "tur_us");
+	if (json)
 		printf("%s\n", json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY));
-	}
 	json_object_put(json);
 	return status ? status : tool_interrupted();
 }

@@ -35,8 +35,12 @@ static void die(int number)
 static void cancel(int number)
 {
 	pthread_mutex_lock(&lock);
-	if (!sync_of)
-		die(number); // before the login, or after the logout
+	if (!sync_of) { // before the login, or after the logout
+		static const char text[] = "farblock-initiator: interrupted; not logged in\n";
+		if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+			errno = 0;
+		die(number);
+	}
 	__atomic_store_n(&interrupted_by, number, __ATOMIC_RELEASE);
 	scsi_sync_cancel(sync_of);
 	if (also_of)

@@ -5,6 +5,7 @@ width, in any locale; Ctrl-C in the middle says how far it came, in bytes and bl
 and leaves no session at the target and nothing attached."""
 
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
@@ -89,6 +90,33 @@ def attach(rig, scratch):
         left = [f for f in os.listdir(attachments.run_dir) if f.endswith((".json", ".sock"))]
         check(not left, left)
     eventually("attach: the end of its sessions", lambda: not rig.sessions())
+
+
+def a_login_that_waits_ends_at_once(rig):
+    rig.daemon.pause()
+    terminal = Terminal("luns", rig.url(0))
+    eventually("a signal handler", lambda: catches_interrupts(terminal.child.pid))
+    terminal.interrupt()
+    terminal.wait("interrupted; not logged in")
+    terminal.wait(pexpect.EOF)
+    terminal.child.close()
+    check(terminal.child.signalstatus == signal.SIGINT, f"ended by {terminal.child.signalstatus}")
+    rig.daemon.resume()
+
+
+def catches_interrupts(pid):
+    """Its threads block the signal: one waits for it."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+        blocked = next(line for line in status if line.startswith("SigBlk:"))
+    return int(blocked.split()[1], 16) >> (signal.SIGINT - 1) & 1
+
+
+def ping_sums_up(rig):
+    terminal = Terminal("ping", rig.url(0), "--count", "1000000")
+    terminal.wait("NOP-Out answered in ")
+    terminal.interrupt()
+    terminal.wait(r"\d+ answered; us: min \S+, mean \S+, max \S+")
+    terminal.end(130)
 
 
 def what_is_drawn(terminal):
@@ -190,7 +218,8 @@ def test():
             for verb, words in rig.verbs():
                 a_bar_and_its_interruption(rig, verb, words)
             attach(rig, scratch)
-            for case in (bench, pictures_fit_their_terminal, what_stands_still_says_so,
+            for case in (a_login_that_waits_ends_at_once, ping_sums_up, bench,
+                         pictures_fit_their_terminal, what_stands_still_says_so,
                          what_is_short_has_no_bar, bytes_do_not_go_to_a_terminal,
                          a_signature_is_asked_about):
                 case(rig)
