@@ -57,7 +57,8 @@ static const struct {
 	{"cp", "copy"}, {"dd", "copy"}, {"discard", "unmap"}, {"trim", "unmap"},
 	{"connect", "attach"}, {"map", "attach"}, {"mount", "attach"},
 	{"disconnect", "detach"}, {"umount", "detach"}, {"status", "attached"},
-	{"session", "sessions"}, {"node", "login"}, {"perf", "bench"}, {"fio", "bench"}, {"persist", "reserve"}, {"pr", "reserve"},
+	{"session", "sessions"}, {"node", "login"},
+	{"perf", "bench"}, {"fio", "bench"}, {"persist", "reserve"}, {"pr", "reserve"},
 	{"compare", "verify"}, {"sha256", "checksum"}, {"sha256sum", "checksum"},
 };
 // clang-format on

@@ -114,7 +114,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "name", "NAME", "name of the record; attachments are called NAME-LUN; default: the target's name", AT(name), .verbs = TOOL_LOG_IN},
 	{0, "foreground", NULL, "stay until SIGTERM or SIGINT, then log out; log in again when the process of a disk has died", AT(stays), .verbs = TOOL_LOG_IN},
 	{0, "save", NULL, "keep URLs and options as a record", AT(saves), .verbs = TOOL_LOG_IN},
-	{0, "startup", "WHEN", "of the record that is saved: automatic (login --all) or manual; default: manual", AT(startup), .verbs = TOOL_LOG_IN},
+	{0, "startup", "WHEN", "of the record that is saved: automatic (login --all) or manual; default: manual", AT(startup), .verbs = TOOL_LOG_IN, .words = "automatic manual"},
 	{0, "record-dir", "DIRECTORY", "where records are; default: /etc/farblock/login.d", AT(entry_dir), .verbs = TOOL_LOG_IN},
 	{'P', "print", "LEVEL", "how much of each session: 0 (a line) to 3; default: 0", AT(level), on_number, .verbs = TOOL_SESSIONS, .lo = 0, .hi = 3},
 	{0, "export", NULL, "print the properties of DEVICE, or of a partition, for a rule of udev", AT(is_export), .verbs = TOOL_ATTACHED},
