@@ -15,7 +15,7 @@ from farblock import (SRP_INITIATOR, Config, Farblockd, Scratch, check,  # noqa:
                       eventually, main, program, run)
 
 MIB = 1 << 20
-SIZE = 24 * MIB
+SIZE = 20 * MIB
 ODX = "by token (ODX)"
 SRP = ("--initiator-port", f"{SRP_INITIATOR[3:19]}:{SRP_INITIATOR[19:]}")
 

@@ -18,7 +18,7 @@ try:
 except ImportError:
     pexpect = None
 
-SIZE = 1 << 42  # of zeros: no verb gets through before the signal
+SIZE = 1 << 36  # of zeros: no verb gets through before the signal
 FIGURES = r"\d+\.\d MB/s  \d+:\d\d(:\d\d)? left"
 
 
@@ -188,7 +188,7 @@ class Rig:
         image = scratch.file("fs.img", size=16 << 20)
         run(["/usr/sbin/mkfs.ext4", "-q", "-L", "data", image])
         self.target = config.target([zeros, null, config.fileio("fs", image, 16 << 20)])
-        self.sparse = scratch.file("sparse", size=1 << 40)
+        self.sparse = scratch.file("sparse", size=SIZE)
 
     def url(self, lun):
         return self.target.url(lun)
