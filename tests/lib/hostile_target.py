@@ -15,6 +15,7 @@ import iscsi_raw as raw
 
 NAME = "iqn.2025-01.org.example:t"
 LIMIT = 25  # seconds; every run ends of its own accord long before
+LOGIN_FATAL = 19  # exit status, also of a discovery whose answer is invalid
 RETRIES = ("--replacement-timeout", "0")
 BLOCKS, BLOCK = 2048, 512
 TO_FULL_FEATURE, STATUS = 0x87, 0x01

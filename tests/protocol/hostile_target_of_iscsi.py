@@ -8,7 +8,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 from farblock import main  # noqa: E402
-from hostile_target import (NAME, READ_10, READ_16, WRITE_10, WRITE_16,  # noqa: E402
+from hostile_target import (LOGIN_FATAL, NAME, READ_10, READ_16, WRITE_10, WRITE_16,  # noqa: E402
                             check_all, of, put, raw, to)
 
 READS, WRITES = (READ_10, READ_16), (WRITE_10, WRITE_16)
@@ -161,28 +161,28 @@ LIES = [
      "login: redirect without a valid TargetAddress"),
     # Lists of targets
     ("TargetName of 300 bytes", "discover",
-     targets(raw.text({"TargetName": "iqn." + "x" * 300})), 1,
+     targets(raw.text({"TargetName": "iqn." + "x" * 300})), LOGIN_FATAL,
      "iSCSI name: invalid length 304 (1 to 223 bytes)"),
     ("TargetName with an escape", "discover",
-     targets(raw.text({"TargetName": "iqn.2025-01.x:\033[2J"})), 1,
+     targets(raw.text({"TargetName": "iqn.2025-01.x:\033[2J"})), LOGIN_FATAL,
      "iSCSI name: invalid byte 0x1b at offset 14 (no blanks, control characters or mal"),
     ("TargetAddress before any name", "discover",
-     targets(raw.text({"TargetAddress": "127.0.0.1,1"})), 1,
+     targets(raw.text({"TargetAddress": "127.0.0.1,1"})), LOGIN_FATAL,
      "SendTargets: TargetAddress without a TargetName"),
     ("TargetAddress without a tag", "discover",
      targets(raw.text([("TargetName", NAME), ("TargetAddress", "127.0.0.1")])), 0,
      ""),
     ("TargetAddress with port 99999", "discover",
-     targets(raw.text([("TargetName", NAME), ("TargetAddress", "127.0.0.1:99999,1")])), 1,
+     targets(raw.text([("TargetName", NAME), ("TargetAddress", "127.0.0.1:99999,1")])), LOGIN_FATAL,
      "SendTargets: TargetAddress: invalid address '127.0.0.1:99999,1': port must be 1 "),
     ("a list without its end", "discover",
-     targets(b"TargetName=iqn.2025"), 1,
+     targets(b"TargetName=iqn.2025"), LOGIN_FATAL,
      "SendTargets: malformed text"),
     ("a list of bytes above 127", "discover",
-     targets(b"\xff\xfe\xfd\0"), 1,
+     targets(b"\xff\xfe\xfd\0"), LOGIN_FATAL,
      "SendTargets: malformed text"),
     ("a list that goes on without a tag", "discover",
-     targets(raw.text({"TargetName": NAME}), 0x40), 1,
+     targets(raw.text({"TargetName": NAME}), 0x40), LOGIN_FATAL,
      "Text Response 0x24: not final, but no target tag"),
     ("a list that never ends", "discover",
      targets(raw.text([("TargetName", NAME)] * 200), 0x40, 9), 1,
@@ -192,10 +192,10 @@ LIES = [
      "SendTargets: answer too long (0 bytes)"),
     ("F with a tag", "discover", targets(raw.text({"TargetName": NAME}), raw.F, 9), 0, ""),
     ("a list for another tag", "discover",
-     put(raw.TEXT_RSP, itt=0x9999), 1,
+     put(raw.TEXT_RSP, itt=0x9999), LOGIN_FATAL,
      "unexpected Text Response"),
     ("DataSegmentLength of 16 MiB", "discover",
-     of(raw.TEXT_RSP, size(0xffffff)), 1,
+     of(raw.TEXT_RSP, size(0xffffff)), LOGIN_FATAL,
      "Text Response 0x24: data segment of 16777215 bytes (at most 262144)"),
     # Data-In
     ("DataSegmentLength of 16 MiB", "read",

@@ -13,8 +13,8 @@ from farblock import main  # noqa: E402
 from hostile_iser import (IserTarget, header, instead, of, pdu, put, reply,  # noqa: E402
                           sends)
 from hostile_rdma import Read, Segment, Send, Write, mpa_reject, mpa_reply  # noqa: E402
-from hostile_target import (CAPACITY_16, NAME, READ_10, READ_16, WRITE_10,  # noqa: E402
-                            WRITE_16, check_all)
+from hostile_target import (CAPACITY_16, LOGIN_FATAL, NAME, READ_10, READ_16,  # noqa: E402
+                            WRITE_10, WRITE_16, check_all)
 import iscsi_raw as raw  # noqa: E402
 from iser_raw import iser_header  # noqa: E402
 from rdma_raw import RDMA_WRITE, tagged  # noqa: E402
@@ -185,18 +185,18 @@ LIES = [
      keys(FirstBurstLength="65536", MaxBurstLength="512"), 0, ""),
     # Lists of targets
     ("TargetName with an escape", "discover",
-     targets(raw.text({"TargetName": "iqn.2025-01.x:\033[2J"})), 1,
+     targets(raw.text({"TargetName": "iqn.2025-01.x:\033[2J"})), LOGIN_FATAL,
      "iSCSI name: invalid byte 0x1b at offset 14"),
     ("TargetAddress with port 99999", "discover",
-     targets(raw.text([("TargetName", NAME), ("TargetAddress", "127.0.0.1:99999,1")])), 1,
+     targets(raw.text([("TargetName", NAME), ("TargetAddress", "127.0.0.1:99999,1")])), LOGIN_FATAL,
      "SendTargets: TargetAddress: invalid address '127.0.0.1:99999,1': port must be 1 "),
     ("a list that goes on without a tag", "discover",
-     targets(raw.text({"TargetName": NAME}), 0x40), 1,
+     targets(raw.text({"TargetName": NAME}), 0x40), LOGIN_FATAL,
      "Text Response 0x24: not final, but no target tag"),
     ("a list that never ends", "discover",
      targets(raw.text([("TargetName", NAME)] * 200), 0x40, 9), 1,
      "SendTargets: answer too long (4188400 bytes)"),
-    ("a list of bytes above 127", "discover", targets(b"\xff\xfe\xfd\0"), 1,
+    ("a list of bytes above 127", "discover", targets(b"\xff\xfe\xfd\0"), LOGIN_FATAL,
      "SendTargets: malformed text"),
     # PDUs that iSER does not have
     ("Data-In", "read", instead(READS, sends(raw.DATA_IN, raw.F | 1, bytes(4096), ttt=raw.NONE)), 1,

@@ -12,8 +12,8 @@ from farblock import main  # noqa: E402
 from hostile_rdma import (Bytes, Read, Segment, Send, Write, mpa_reject, mpa_reply)  # noqa: E402
 from hostile_srp import (LISTED, Response, SrpTarget, Unit, entries, instead, lists,  # noqa: E402
                          login, page, reply, rsp)
-from hostile_target import (CAPACITY_16, READ_10, READ_16, WRITE_10, WRITE_16, both,  # noqa: E402
-                            check_all)
+from hostile_target import (CAPACITY_16, LOGIN_FATAL, READ_10, READ_16, WRITE_10,  # noqa: E402
+                            WRITE_16, both, check_all)
 from rdma_raw import (CRC, ENHANCED, MARKERS, READ_REQUEST, READ_RESPONSE, RDMA_WRITE,  # noqa: E402
                       REQUEST_KEY, SEND, TERMINATE, fpdu, tagged, untagged)
 from srp_raw import (AER_REQ, CRED_REQ, CRED_RSP, DIOVER, DIUNDER, DOOVER, DOUNDER,  # noqa: E402
@@ -336,38 +336,39 @@ LIES = [
     ("a write of no bytes with key 0", "read",
      instead(READS, segment(tagged(RDMA_WRITE, 0, 0, b"")), None), 0, ""),
     # Lists of targets
-    ("no bytes", "discover", lists(b""), 1, "discovery: the answer is not farblock's list"),
-    ("another page", "discover", lists(page(code=0x83)), 1,
+    ("no bytes", "discover", lists(b""), LOGIN_FATAL,
      "discovery: the answer is not farblock's list"),
-    ("another signature", "discover", lists(page(signature=b"farblocc")), 1,
+    ("another page", "discover", lists(page(code=0x83)), LOGIN_FATAL,
      "discovery: the answer is not farblock's list"),
-    ("version 2", "discover", lists(page(version=2)), 1,
+    ("another signature", "discover", lists(page(signature=b"farblocc")), LOGIN_FATAL,
+     "discovery: the answer is not farblock's list"),
+    ("version 2", "discover", lists(page(version=2)), LOGIN_FATAL,
      "discovery: list of version 2 (only 1 is known)"),
-    ("a list of 65535 bytes", "discover", lists(page(length=65535)), 1,
+    ("a list of 65535 bytes", "discover", lists(page(length=65535)), LOGIN_FATAL,
      "discovery: list of 65539 bytes of which 67 have come"),
-    ("a list of 3 bytes", "discover", lists(page(length=3)), 1,
+    ("a list of 3 bytes", "discover", lists(page(length=3)), LOGIN_FATAL,
      "discovery: list of 7 bytes of which 67 have come"),
     ("a list that is cut", "discover", lists(page(flags=1)), 0, "more targets"),
-    ("an entry without its end", "discover", lists(page(LISTED + b" 127.0.0.1:5555")), 1,
+    ("an entry without its end", "discover", lists(page(LISTED + b" 127.0.0.1:5555")), LOGIN_FATAL,
      "discovery: entry 1: it has no end"),
-    ("an entry of no bytes", "discover", lists(page(b"\0")), 1,
+    ("an entry of no bytes", "discover", lists(page(b"\0")), LOGIN_FATAL,
      "discovery: entry 1: no target's name"),
-    ("no portal", "discover", lists(page(LISTED + b" \0")), 1,
+    ("no portal", "discover", lists(page(LISTED + b" \0")), LOGIN_FATAL,
      "discovery: entry 1: invalid portal"),
-    ("port 99999", "discover", lists(page(LISTED + b" 127.0.0.1:99999\0")), 1,
+    ("port 99999", "discover", lists(page(LISTED + b" 127.0.0.1:99999\0")), LOGIN_FATAL,
      "discovery: entry 1: invalid portal"),
-    ("port 0", "discover", lists(page(LISTED + b" 127.0.0.1:0\0")), 1,
+    ("port 0", "discover", lists(page(LISTED + b" 127.0.0.1:0\0")), LOGIN_FATAL,
      "discovery: entry 1: invalid portal"),
-    ("a wildcard", "discover", lists(page(LISTED + b" 0.0.0.0:5555\0")), 1,
+    ("a wildcard", "discover", lists(page(LISTED + b" 0.0.0.0:5555\0")), LOGIN_FATAL,
      "discovery: entry 1: invalid portal"),
-    ("an interface of this machine", "discover", lists(page(LISTED + b" [fe80::1%lo]:5555\0")), 1,
+    ("an interface of this machine", "discover", lists(page(LISTED + b" [fe80::1%lo]:5555\0")), LOGIN_FATAL,
      "discovery: entry 1: invalid portal"),
-    ("a name of 31 digits", "discover", lists(page(LISTED[:-1] + b" 127.0.0.1:5555\0")), 1,
+    ("a name of 31 digits", "discover", lists(page(LISTED[:-1] + b" 127.0.0.1:5555\0")), LOGIN_FATAL,
      "discovery: entry 1: no target's name"),
     ("a name with an escape", "discover",
-     lists(page(LISTED[:-4] + b"\x1b[2J 127.0.0.1:5555\0")), 1,
+     lists(page(LISTED[:-4] + b"\x1b[2J 127.0.0.1:5555\0")), LOGIN_FATAL,
      "discovery: entry 1: no target's name"),
-    ("a portal of 300 bytes", "discover", lists(page(LISTED + b" " + b"1" * 300 + b"\0")), 1,
+    ("a portal of 300 bytes", "discover", lists(page(LISTED + b" " + b"1" * 300 + b"\0")), LOGIN_FATAL,
      "discovery: entry 1: invalid portal"),
     ("1200 entries", "discover", lists(page((LISTED + b" 127.0.0.1:5555\0") * 1200)), 0, ""),
 ]
