@@ -44,7 +44,7 @@ LIES = [
     ("INQUIRY without data", good(INQUIRY), "INQUIRY: short answer: less than 32 bytes", ""),
     ("31 bytes of INQUIRY", says(INQUIRY, bytes(31)), "INQUIRY: short answer", ""),
     ("no such unit", says(INQUIRY, b"\x7f" + STANDARD[1:]), "LUN 0: no such LUN", ""),
-    ("a DVD drive", says(INQUIRY, b"\5" + STANDARD[1:]), "not a disk (device type 0x05)", ""),
+    ("a tape drive", says(INQUIRY, b"\1" + STANDARD[1:]), "not a disk (device type 0x01)", ""),
     ("blocks of 520 bytes", says(CAPACITY_16, struct.pack(">QI20x", 7, 520)),
      "READ CAPACITY: unsupported block size: 520 bytes", ""),
     ("2^64 blocks", says(CAPACITY_16, struct.pack(">QI20x", (1 << 64) - 1, 512)),
