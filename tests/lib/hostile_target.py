@@ -61,7 +61,15 @@ class Listener:
         self.lie, self.told = lie, 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.accepting = threading.Thread(target=self.accept, daemon=True)
+        self.accepting.start()
+
+    def close(self):
+        """Ends accept() first, which else could take a connection of the next socket with the same
+        descriptor."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.accepting.join()
+        self.listener.close()
 
     def accept(self):
         while True:
@@ -273,7 +281,7 @@ def run(verb, lie, source, make):
         process.communicate()
         return target, None, f"no end within {LIMIT} s"
     finally:
-        target.listener.close()
+        target.close()
     return target, process.returncode, out + err
 
 

@@ -99,7 +99,7 @@ def fault(attachments, number, row):
     except Failure as failure:
         why = str(failure)
     finally:
-        target.listener.close()
+        target.close()
     if not why and lie and not target.told:
         why = "the lie was never told"
     return why and f"{what}: {why}"
@@ -110,7 +110,7 @@ def a_write_that_was_never_asked_for_is_an_error(attachments):
     url = attachments.attach(target.url("read"), "--via", "socket", "--name", "w", *RETRIES)
     done = run(["qemu-io", "-f", "raw", "-c", "write 0 4096", url], check=False)
     attachments.detach("w")
-    target.listener.close()
+    target.close()
     check("Input/output error" in done.stdout, done.stdout)
 
 
