@@ -227,6 +227,7 @@ int tool_main(int argc, char **argv)
 		return help_verb(v), TOOL_OK;
 	int status = run(v, argv[0], argc - 2, argv + 2);
 	offload_shutdown();
+	tool_interrupt_over();
 	if (fflush(stdout) || ferror(stdout)) {
 		err_set(&e, -1, "standard output: write failed");
 		return tool_fail(status ? status : TOOL_FAILED, &e);

@@ -100,6 +100,16 @@ void tool_interrupt_also(struct scsi_sync *y)
 	pthread_mutex_unlock(&lock);
 }
 
+void tool_interrupt_over(void)
+{
+	sigset_t set;
+	if (!tool_interrupted() || !pthread_equal(pthread_self(), program))
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, WAKE);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 int tool_interrupted(void)
 {
 	int number = __atomic_load_n(&interrupted_by, __ATOMIC_ACQUIRE);

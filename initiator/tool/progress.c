@@ -180,6 +180,7 @@ static void say_interrupted(void)
 
 void tool_progress_end(void)
 {
+	tool_interrupt_over();
 	pthread_mutex_lock(&lock);
 	if (now.is_told && !now.is_terminal)
 		show_last(clock_ns());

@@ -9,6 +9,7 @@
 
 int tool_fail(int status, const struct err *e)
 {
+	tool_interrupt_over();
 	if (e->code == -ECANCELED && tool_interrupted())
 		return tool_interrupted();
 	tool_say("%s", e->text);

@@ -5,10 +5,11 @@ came, logs out and exits with 130."""
 
 import os
 import signal
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
-from farblock import Config, Farblockd, Scratch, check, eventually, main  # noqa: E402
+from farblock import Config, Farblockd, Scratch, check, eventually, main, program  # noqa: E402
 from stream import MIB, Stream, content, writer  # noqa: E402
 
 SIZE = 64 * MIB
@@ -54,6 +55,38 @@ def bench(daemon, target, path):
     check(b" IOPS" in out, f"bench prints {out}")
 
 
+def is_woken(process):
+    """SIGUSR1, which wakes the thread from reads and writes of data, is pending; or it has ended."""
+    with open(f"/proc/{process.pid}/task/{process.pid}/status", encoding="ascii") as status:
+        pending = next(line for line in status if line.startswith("SigPnd:"))
+    is_pending = int(pending.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1
+    return is_pending or process.poll() is not None
+
+
+def a_message_waits_for_room(daemon, target, path):
+    """Standard error is a pipe that is full."""
+    source, sink = os.pipe()
+    os.set_blocking(sink, False)
+    full = 0
+    while True:
+        try:
+            full += os.write(sink, bytes(4096))
+        except BlockingIOError:
+            break
+    os.set_blocking(sink, True)
+    before = daemon.moved(path)[1]
+    process = subprocess.Popen([program("farblock-initiator"), "bench", target.url(), "--time", "3600"],
+                               stdout=subprocess.DEVNULL, stderr=sink)
+    os.close(sink)
+    eventually("the bench at work", lambda: daemon.moved(path)[1] > before + MIB)
+    process.send_signal(signal.SIGINT)
+    eventually("the message", lambda: is_woken(process))
+    with os.fdopen(source, "rb") as told:
+        said = told.read()[full:]
+    check(process.wait(60) == 130, process.returncode)
+    check(b"bench: interrupted after " in said, said)
+
+
 def without_a_session(daemon, target, path):
     stream = writer(daemon, target, path, content())
     daemon.kill()
@@ -69,7 +102,7 @@ def test():
         path = config.ramdisk("rd0", SIZE)
         target = config.target([path])
         with Farblockd(scratch, config) as daemon:
-            for case in (write, read, bench, without_a_session):
+            for case in (write, read, bench, a_message_waits_for_room, without_a_session):
                 case(daemon, target, path)
 
 
