@@ -94,3 +94,6 @@ bool scsi_cmd_is_good(const struct scsi_cmd *c);
 // True if the device server does not have the command or VPD page: ILLEGAL REQUEST, or CHECK
 // CONDITION with no sense data, as istgt answers an INQUIRY of an unknown page.
 bool scsi_cmd_is_refused(const struct scsi_cmd *c);
+
+// True if the target has no such logical unit: LOGICAL UNIT NOT SUPPORTED.
+bool scsi_cmd_is_absent(const struct scsi_cmd *c);

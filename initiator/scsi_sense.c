@@ -123,6 +123,14 @@ bool scsi_cmd_is_refused(const struct scsi_cmd *c)
 	       (scsi_sense_parse(c->sense, c->sense_len, &s) && s.key == KEY_ILLEGAL_REQUEST);
 }
 
+bool scsi_cmd_is_absent(const struct scsi_cmd *c)
+{
+	struct scsi_sense s;
+	return !c->res && c->status == SCSI_CHECK_CONDITION &&
+	       scsi_sense_parse(c->sense, c->sense_len, &s) && s.key == KEY_ILLEGAL_REQUEST &&
+	       s.asc == 0x25 && s.ascq == 0;
+}
+
 static void failure_text(const struct scsi_cmd *c, char *ret, size_t size)
 {
 	if (c->res == -EREMOTEIO && c->refusal[0])

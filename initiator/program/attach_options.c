@@ -74,13 +74,14 @@ void attach_name(const char *base, unsigned lun, char ret[HOLDER_NAME_MAX + 1])
 	ret[len] = 0;
 }
 
-// FNV-1a of the attachment's name, if it was given one, the URL and the path's number.
+// FNV-1a of the run directory and the attachment's name, if they were given, the URL and the path's
+// number.
 static uint64_t nexus_of(const struct tool_options *o, unsigned i)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
-	const char *const parts[] = { o->name ? o->name : "", o->args[i] };
-	for (unsigned n = 0; n < 2; n++)
-		for (const char *p = parts[n];; p++) {
+	const char *const parts[] = { o->run_dir, o->name ? o->name : "", o->args[i] };
+	for (unsigned n = 0; n < 3; n++)
+		for (const char *p = parts[n]; p; p++) {
 			hash = (hash ^ (uint8_t)*p) * 0x100000001b3ull;
 			if (!*p)
 				break;

@@ -4,9 +4,11 @@
 #include "initiator/program/program.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "core/log.h"
 #include "core/offload.h"
@@ -175,6 +177,21 @@ static const struct tool_verb *find(const char *name)
 	return NULL;
 }
 
+// The process that holds a disk has another working directory.
+static int make_absolute(const char **path, struct err *e)
+{
+	static char whole[PATH_MAX];
+	if (!*path || **path == '/')
+		return 0;
+	if (!getcwd(whole, sizeof whole))
+		return err_errno(e, -errno, "%.200s: the working directory", *path);
+	size_t n = strlen(whole);
+	if (snprintf(whole + n, sizeof whole - n, "/%s", *path) >= (int)(sizeof whole - n))
+		return err_set(e, -ENAMETOOLONG, "%.200s: too long", *path);
+	*path = whole;
+	return 0;
+}
+
 static int run(const struct tool_verb *v, char *argv0, int argc, char **argv)
 {
 	struct tool t = {
@@ -188,6 +205,8 @@ static int run(const struct tool_verb *v, char *argv0, int argc, char **argv)
 		r = help_missing(v, t.o.arg_count, &e);
 	if (!r && t.o.arg_count > v->args_max)
 		r = err_set(&e, -1, "unexpected argument: %.64s", t.o.args[v->args_max]);
+	if (!r)
+		r = make_absolute(&t.o.run_dir, &e);
 	if (r) {
 		err_prefix(&e, "%s", v->name);
 		return tool_fail(TOOL_USAGE, &e);

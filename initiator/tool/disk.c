@@ -117,20 +117,13 @@ static int chunk(const struct tool *t, struct tool_disk *d, struct err *e)
 	return 0;
 }
 
-static bool is_absent(const struct scsi_cmd *c)
-{
-	struct scsi_sense s;
-	return !c->res && scsi_sense_parse(c->sense, c->sense_len, &s) &&
-	       s.key == KEY_ILLEGAL_REQUEST && s.asc == 0x25;
-}
-
 int tool_disk_open(struct tool_disk *d, struct scsi_sync *y, uint16_t lun, struct err *e)
 {
 	struct scsi_sync_cmd c;
 	*d = (struct tool_disk){ .sync = y, .lun = lun };
 	scsi_cmd_set(&c.cmd, lun, SCSI_TEST_UNIT_READY, NULL, NULL, 0);
 	int r = tool_run(y, &c, SCSI_TEST_UNIT_READY, e);
-	if (r && is_absent(&c.cmd))
+	if (r && scsi_cmd_is_absent(&c.cmd))
 		return err_set(e, r, "no LUN %u (the luns command lists them)", lun);
 	if (!r)
 		r = capacity(d, e);

@@ -169,6 +169,15 @@ static int no_way(const struct pair *p, struct err *e)
 		p->t->o.way);
 }
 
+static const char *way_text(const char *way)
+{
+	if (!strcmp(way, WAY_ODX))
+		return "by token (ODX)";
+	if (!strcmp(way, WAY_EXTENDED_COPY))
+		return "by EXTENDED COPY";
+	return strcmp(way, WAY_MEMORY) ? "nothing to copy" : "through memory";
+}
+
 // Adds to p->done until all is copied (1), or the way is refused (0), or fails.
 static int by_steps(struct pair *p, const char *way, step_fn *step, void *arg, struct err *e)
 {
@@ -179,7 +188,7 @@ static int by_steps(struct pair *p, const char *way, step_fn *step, void *arg, s
 		int64_t n =
 			step(arg, p->offset + p->done, p->seek + p->done, p->length - p->done, e);
 		if (n == -EOPNOTSUPP) {
-			tool_say("copying %s %s: %s", way,
+			tool_say("copying %s %s: %s", way_text(way),
 				 p->done > before ? "has ended" : "is refused", e->text);
 			return 0;
 		}
@@ -209,10 +218,10 @@ static int by_targets(struct pair *p, const struct offload_id *from, const struc
 	struct offload o;
 	int r = p->length ? 0 : 1;
 	if (!r && allows(p, WAY_ODX) && odx_init(&x, &p->from_disk, &p->to_disk))
-		r = by_steps(p, "by token (ODX)", odx_one, &x, e);
+		r = by_steps(p, WAY_ODX, odx_one, &x, e);
 	if (!r && allows(p, WAY_EXTENDED_COPY) && p->is_shared &&
 	    offload_init(&o, &p->from_disk, from, &p->to_disk, to))
-		r = by_steps(p, "by EXTENDED COPY", offload_one, &o, e);
+		r = by_steps(p, WAY_EXTENDED_COPY, offload_one, &o, e);
 	return r;
 }
 
@@ -234,7 +243,7 @@ static int64_t through_memory(struct pair *p, struct err *e)
 			       "the largest command of one disk is less than a block "
 			       "of the other");
 	b->chunk = chunk;
-	p->way = "through memory";
+	p->way = WAY_MEMORY;
 	int64_t r = reader_new(&p->reader, a, p->offset + p->done, io.bytes, chunk, e);
 	if (!r)
 		r = tool_io_run(b, &io, e);
@@ -245,7 +254,7 @@ static int64_t through_memory(struct pair *p, struct err *e)
 static int64_t transfer(struct pair *p, const struct offload_id *from, const struct offload_id *to,
 			struct err *e)
 {
-	p->way = "nothing to copy";
+	p->way = "none";
 	tool_progress_begin(p->t, "copy", p->length, p->to_disk.block_size);
 	int64_t n = by_targets(p, from, to, e);
 	if (!n)
@@ -266,7 +275,7 @@ static void report(const struct pair *p, uint64_t ns)
 		       (unsigned long)p->length, seconds, rate, p->way);
 	else
 		printf("Copied %lu bytes in %.3f s, %.1f MB/s, %s\n", (unsigned long)p->length,
-		       seconds, rate, p->way);
+		       seconds, rate, way_text(p->way));
 }
 
 static int copy(struct pair *p)

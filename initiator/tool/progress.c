@@ -70,9 +70,9 @@ static void show(uint64_t ns)
 // With the rate of the whole.
 static void show_last(uint64_t ns)
 {
-	now.rated_ns = now.begin_ns;
-	now.rated_done = 0;
-	now.grown_ns = ns;
+	now.rated_ns = now.grown_ns = ns;
+	now.s.rate =
+		ns > now.begin_ns ? (double)now.s.done / ((double)(ns - now.begin_ns) / 1e9) : 0;
 	show(ns);
 }
 

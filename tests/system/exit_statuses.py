@@ -4,6 +4,7 @@
 
 import os
 import socket
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
@@ -54,10 +55,21 @@ def what_is_attached_or_is_not(expect, target):
     expect(0, "nbd+unix", "attach", target.url(), *VIA, "--name", "disk")
     expect(15, "attached already", "attach", target.url(), *VIA, "--name", "disk")
     expect(28, "attached on this machine already", "attach", target.url(), *VIA, "--name", "b")
+    expect(21, "LUN 9: the target has no such unit", "attach", target.url(9), *VIA)
     expect(21, "x: not attached", "detach", "x", "disk")
     expect(21, "disk: not attached", "detach", "disk")
     expect(21, "disk: not attached", "attached", "disk")
     expect(0, "", "detach", "--all")
+
+
+def a_relative_run_directory_is_one_of_the_commands(scratch, target):
+    """The process that holds the disk has another one."""
+    for words in (["attach", target.url(), *VIA, "--name", "disk"], ["attached", "disk"],
+                  ["detach", "disk"]):
+        done = subprocess.run([program("farblock-initiator"), *words, "--run-dir", "here"],
+                              cwd=scratch.path, text=True, capture_output=True, timeout=60,
+                              check=False, stdin=subprocess.DEVNULL)
+        check(done.returncode == 0, f"{words}: {done.returncode}: {done.stderr}")
 
 
 def entries(expect, scratch, target):
@@ -96,6 +108,7 @@ def test():
         with Farblockd(scratch, config):
             a_login_is_refused(expect, scratch, target, guarded)
             what_is_attached_or_is_not(expect, target)
+            a_relative_run_directory_is_one_of_the_commands(scratch, target)
             entries(expect, scratch, target)
             wrong_command_lines(expect, target)
         help_lists_them()

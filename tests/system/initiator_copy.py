@@ -16,7 +16,7 @@ from farblock import (SRP_INITIATOR, Config, Farblockd, Scratch, check,  # noqa:
 
 MIB = 1 << 20
 SIZE = 20 * MIB
-ODX = "by token (ODX)"
+ODX = "odx"
 SRP = ("--initiator-port", f"{SRP_INITIATOR[3:19]}:{SRP_INITIATOR[19:]}")
 
 
@@ -44,9 +44,9 @@ def copied(rig, a, b, way, *words, offset=0, length=SIZE, seek=0):
 def the_target_copies_its_own(rig):
     copied(rig, rig.a.url(0), rig.a.url(1), ODX)
     tool("verify", rig.a.url(1), "--pattern", "5", "--force")
-    copied(rig, rig.a.url(0), rig.a.url(1), "by EXTENDED COPY", "--way", "extended-copy")
+    copied(rig, rig.a.url(0), rig.a.url(1), "extended-copy", "--way", "extended-copy")
     tool("verify", rig.a.url(1), "--pattern", "5", "--force")
-    copied(rig, rig.a.url(0), rig.a.url(1), "through memory", "--way", "memory")
+    copied(rig, rig.a.url(0), rig.a.url(1), "memory", "--way", "memory")
 
 
 def a_token_crosses_targets_where_its_source_is_a_lun_of_both(rig):
@@ -70,22 +70,22 @@ def only_a_range_is_copied(rig):
     where = {"offset": MIB, "length": 17 * MIB + 512, "seek": 512}
     for to in (rig.a.url(1), rig.b.url(0)):
         tool("verify", to, "--pattern", "5", "--force")
-    copied(rig, rig.a.url(0), rig.a.url(1), "by EXTENDED COPY", "--way", "extended-copy", *words,
+    copied(rig, rig.a.url(0), rig.a.url(1), "extended-copy", "--way", "extended-copy", *words,
            **where)
     copied(rig, rig.a.url(0), rig.b.url(0), ODX, *words, **where)
     tool("verify", rig.b.url(0), "--pattern", "5", "--force")
-    copied(rig, rig.a.url(0), rig.b.url(0), "through memory", "--way", "memory", *words, **where)
+    copied(rig, rig.a.url(0), rig.b.url(0), "memory", "--way", "memory", *words, **where)
 
 
 def other_block_sizes_go_through_memory(rig):
-    copied(rig, rig.a.url(0), rig.a.url(2), "through memory")
+    copied(rig, rig.a.url(0), rig.a.url(2), "memory")
 
 
 def from_iscsi_to_srp(rig):
     memory = ("--way", "memory", *SRP)
     tool("verify", rig.srp.url(0), "--pattern", "5", "--force", *SRP)
-    copied(rig, rig.a.url(0), rig.srp.url(0), "through memory", *memory)
-    copied(rig, rig.srp.url(0), rig.b.url(0), "through memory", *memory)
+    copied(rig, rig.a.url(0), rig.srp.url(0), "memory", *memory)
+    copied(rig, rig.srp.url(0), rig.b.url(0), "memory", *memory)
 
 
 def refusals_are_in_words(rig):
