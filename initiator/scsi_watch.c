@@ -131,11 +131,12 @@ static void look_failed(struct scsi_watch *w, const struct scsi_cmd *c)
 	char text[240];
 	struct err why;
 	scsi_cmd_text(c, text, sizeof text);
-	if (scsi_cmd_is_absent(c))
-		err_set(&why, -ESRCH, "the target has no such unit (the luns command lists them)");
-	else
-		err_set(&why, c->res ? c->res : -EIO, "%s: %s", scsi_op_name(steps[w->step].op),
-			text);
+	if (scsi_cmd_is_absent(c) && !w->is_ready) {
+		err_set(&why, -ESRCH, "no LUN %u (the luns command lists them)", w->lun);
+		ready(w, &why);
+		return;
+	}
+	err_set(&why, c->res ? c->res : -EIO, "%s: %s", scsi_op_name(steps[w->step].op), text);
 	unidentified(w, &why);
 }
 

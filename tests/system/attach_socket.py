@@ -131,7 +131,7 @@ def refusals_say_why(attachments, target):
             ((), "missing URL")):
         said = attachments.attach(*words, status=2)
         check(text in said, f"{words}: {said}")
-    said = attachments.attach(target.url(lun=9), "--via", "socket", status=1)
+    said = attachments.attach(target.url(lun=9), "--via", "socket", status=21)
     check("LUN 9" in said, said)
     said = attachments.attach(target.url(), "--via", "socket", "--at", "/proc/x", status=1)
     check("/proc/x" in said, said)
