@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "initiator/program/help.h"
 #include "initiator/program/program.h"
 #include "manual/directive.h"
 
@@ -16,13 +17,10 @@ static int write_commands(FILE *out, const char *argument)
 	return 0;
 }
 
-// The subcommands that take an option, unless all do.
-static void known_to(FILE *out, unsigned verbs)
+// The subcommands of verbs, after before and up to a full stop.
+static void list_verbs(FILE *out, const char *before, unsigned verbs)
 {
 	const struct tool_verb *v;
-	const char *before = "Commands: ";
-	if (!verbs)
-		return;
 	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
 		if (!(v->bit & verbs))
 			continue;
@@ -32,21 +30,43 @@ static void known_to(FILE *out, unsigned verbs)
 	fputs(".\n", out);
 }
 
+static void write_option(FILE *out, const struct option_row *row)
+{
+	fputs(".It", out);
+	if (row->letter)
+		fprintf(out, " Fl %c ,", row->letter);
+	fprintf(out, " Fl Fl %s", row->name);
+	if (row->argument)
+		fprintf(out, " Ar %s", row->argument);
+	fputc('\n', out);
+	roff_text(out, row->help);
+}
+
 static int write_options(FILE *out, const char *argument)
 {
 	for (const struct option_row *row = tool_option_rows; row->name; row++) {
-		fputs(".It", out);
-		if (row->letter)
-			fprintf(out, " Fl %c ,", row->letter);
-		fprintf(out, " Fl Fl %s", row->name);
-		if (row->argument)
-			fprintf(out, " Ar %s", row->argument);
-		fputc('\n', out);
-		roff_text(out, row->help);
-		if (row->verbs)
-			fputs(".br\n", out);
-		known_to(out, row->verbs);
+		if (help_is_of_session(row))
+			continue;
+		write_option(out, row);
+		if (!row->verbs)
+			continue;
+		fputs(".br\n", out);
+		list_verbs(out, "Commands: ", row->verbs);
 	}
+	return 0;
+}
+
+static int write_session_options(FILE *out, const char *argument)
+{
+	for (const struct option_row *row = tool_option_rows; row->name; row++)
+		if (help_is_of_session(row))
+			write_option(out, row);
+	return 0;
+}
+
+static int write_session_verbs(FILE *out, const char *argument)
+{
+	list_verbs(out, "", ~(unsigned)TOOL_HELD);
 	return 0;
 }
 
@@ -166,13 +186,15 @@ static int write_fish(FILE *out, const char *argument)
 }
 
 const struct directive directives[] = {
-	{"initiator-commands",	write_commands },
-	{ "initiator-options",		       write_options },
-	{ "initiator-statuses",write_statuses },
-	{ "initiator-words", write_words },
-	{ "initiator-bash",		    write_bash },
-	{ "initiator-values",	      write_values },
+	{"initiator-commands",		write_commands },
+	{ "initiator-options",			       write_options },
+	{ "initiator-session-options",write_session_options },
+	{ "initiator-session-verbs", write_session_verbs },
+	{ "initiator-statuses",				write_statuses },
+	{ "initiator-words",	     write_words },
+	{ "initiator-bash",	    write_bash },
+	{ "initiator-values",			      write_values },
 	{ "initiator-zsh",	   write_zsh },
-	{ "initiator-fish",		    write_fish },
-	{ 0},
+	{ "initiator-fish",	    write_fish },
+	{ 0			  },
 };

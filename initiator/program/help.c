@@ -77,11 +77,12 @@ void help_usage(const struct tool_verb *all, unsigned count, FILE *out)
 	fputc('\n', out);
 	wrap_print(out,
 		   "URL: iscsi://[user@]host[:port]/target/lun, or iser:// for iSER; "
-		   "srp://host[:port]/id_ext:ioc_guid/lun, or an add_target string and /lun.",
+		   "srp://host[:port]/id_ext:ioc_guid/lun, or an add_target string and /lun. luns, "
+		   "ping and login take it without /lun. IPv6: iscsi://[::1]:3260/target/lun.",
 		   0, width);
 	wrap_print(out,
 		   "farblock-initiator COMMAND --help lists the options of a command, and has "
-		   "examples.",
+		   "examples; --version prints the version.",
 		   0, width);
 	wrap_print(out,
 		   "Exit status, as of iscsiadm (other commands than discover, attach, detach, "
@@ -94,8 +95,7 @@ void help_usage(const struct tool_verb *all, unsigned count, FILE *out)
 	}
 }
 
-// Options of the session, as most commands have them.
-static bool is_common(const struct option_row *r)
+bool help_is_of_session(const struct option_row *r)
 {
 	return r->verbs == ~(unsigned)TOOL_HELD;
 }
@@ -104,7 +104,7 @@ static void options(const struct tool_verb *v, bool are_common)
 {
 	for (const struct option_row *r = tool_option_rows; r->name; r++) {
 		const struct option_row one[] = { *r, { 0 } };
-		if (is_common(r) == are_common)
+		if (help_is_of_session(r) == are_common)
 			options_help(one, v->bit, COLUMNS_OPTION, true, stdout);
 	}
 }

@@ -8,6 +8,8 @@
 
 // all: the commands, count of them.
 void help_usage(const struct tool_verb *all, unsigned count, FILE *out);
+// Whether an option is one of the session: all commands that log in have it.
+bool help_is_of_session(const struct option_row *r);
 // On standard output.
 void help_verb(const struct tool_verb *v);
 // The text of an unknown command, with what may have been meant.

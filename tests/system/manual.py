@@ -75,21 +75,31 @@ def exit_statuses():
 
 def initiator_options():
     """What the help of each subcommand lists is what farblock-initiator(8) says of it: letter,
-    name, value, text, and the subcommands that have it; and the page has no other option."""
+    name, value, text, and the subcommands that have it, or that it is one of the session; and the
+    page has no other option but --version."""
     page, listed = text_of("farblock-initiator"), {}
     page = page[page.index("\nOPTIONS"):page.index("\nENVIRONMENT")]
-    said = " ".join(page.split())
+    said, of_session = (" ".join(part.split()) for part in page.split("\nOPTIONS OF THE SESSION\n"))
+    if not re.search("-+version", said):
+        raise farblock.Failure("farblock-initiator(8) does not say --version")
     for verb in VERBS:
         told = farblock.run(["farblock-initiator", verb, "--help"]).stdout
-        rows = told.split("Options:\n")[1].splitlines()
-        for line in (row for row in rows if row.startswith("  ")):
-            listed.setdefault(" ".join(line.split()), []).append(verb)
-    for option, verbs in listed.items():
-        of = "" if verbs == list(VERBS) else f" Commands: {', '.join(verbs)}."
-        if option + of not in said:
+        own, _, session = told.split("Options:\n")[1].partition("Options of the session:\n")
+        for rows, place in ((own, said), (session, of_session)):
+            for line in (row for row in rows.splitlines() if row.startswith("  ")):
+                listed.setdefault((" ".join(line.split()), place), []).append(verb)
+    for (option, place), verbs in listed.items():
+        of = f" Commands: {', '.join(verbs)}."
+        if place is of_session:
+            of = ""
+            if f"{', '.join(verbs)}. -" not in of_session:
+                raise farblock.Failure(f"farblock-initiator(8) does not say that {verbs} log in")
+        elif verbs == list(VERBS):
+            of = ""
+        if option + of not in place:
             raise farblock.Failure(f"farblock-initiator(8) does not say '{option}{of}'")
     entries = re.findall(r"^ {5}-.*", page, re.M)
-    if len(entries) != len(listed):
+    if len(entries) != len(listed) + 1:
         raise farblock.Failure(f"farblock-initiator(8) has {entries}, not {list(listed)}")
     print(f"farblock-initiator(8) has the {len(listed)} options of its help")
 
