@@ -156,7 +156,7 @@ int daemon_options_read(struct daemon_options *ret, int argc, char **argv, struc
 
 void daemon_options_help(void)
 {
-	printf("farblockd serves block devices over iSCSI and iSER.\nusage: farblockd "
+	printf("farblockd serves block devices over iSCSI, iSER and SRP.\nusage: farblockd "
 	       "[OPTION]...\n\n");
 	options_help(daemon_option_rows, 0, 20, false, stdout);
 	printf("\nUse the shell, farblock, to configure disks and targets.\n");
