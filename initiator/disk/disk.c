@@ -17,6 +17,8 @@ static void on_no_path(struct timer *t)
 {
 	struct disk *d = container_of(t, struct disk, no_path);
 	d->fails_at_once = true;
+	if (d->ops.failing)
+		d->ops.failing(d->arg, d->config.no_path_retry);
 	io_fail_all(d, -ENOTCONN);
 }
 

@@ -116,6 +116,8 @@ struct disk_ops {
 	void (*path)(void *arg, unsigned index, enum disk_path_state state, const struct err *why);
 	// All paths are gone (requests queue) or (why->code 0) one is up again.
 	void (*no_path)(void *arg, const struct err *why);
+	// No path for no_path_retry seconds: requests fail until one is up.
+	void (*failing)(void *arg, unsigned seconds);
 	// disk_facts() has changed: the capacity, or write protection.
 	void (*changed)(void *arg);
 	// The unit was restarted with loss of data, or replaced: requests fail with -ESTALE from

@@ -47,6 +47,13 @@ static void on_no_path(void *arg, const struct err *why)
 		log_info("%s: a path is up again", h->config->name);
 }
 
+static void on_failing(void *arg, unsigned seconds)
+{
+	const struct holder *h = arg;
+	log_error("%s: no path for %u s: requests fail until one is up (--no-path-retry)",
+		  h->config->name, seconds);
+}
+
 static void on_changed(void *arg)
 {
 	struct holder *h = arg;
@@ -101,6 +108,7 @@ static void open_run(void *arg)
 		.ready = on_ready,
 		.path = on_path,
 		.no_path = on_no_path,
+		.failing = on_failing,
 		.changed = on_changed,
 		.stale = on_stale,
 		.notice = on_notice,
