@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
@@ -222,6 +223,16 @@ static bool is_word_of_help(const char *word)
 	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
 }
 
+// Standard output is a pipe that nobody reads any more, as of head: ends as other programs do.
+static void end_without_reader(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+	if (poll(&p, 1, 0) < 1 || !(p.revents & POLLERR))
+		return;
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+}
+
 int tool_main(int argc, char **argv)
 {
 	struct err e;
@@ -237,6 +248,8 @@ int tool_main(int argc, char **argv)
 		return TOOL_OK;
 	}
 	const char *name = argv[is_help ? 2 : 1];
+	if (!strcmp(name, "-m") && argc > 2) // iscsiadm's
+		name = argv[2];
 	const struct tool_verb *v = find(name);
 	if (!v) {
 		help_unknown(name, verbs, VERB_COUNT, &e);
@@ -248,6 +261,7 @@ int tool_main(int argc, char **argv)
 	offload_shutdown();
 	tool_interrupt_over();
 	if (fflush(stdout) || ferror(stdout)) {
+		end_without_reader();
 		err_set(&e, -1, "standard output: write failed");
 		return tool_fail(status ? status : TOOL_FAILED, &e);
 	}

@@ -4,6 +4,7 @@
 them: what they print goes into none of their own files or sockets, and its loss is a failure."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -36,6 +37,17 @@ def initiator_fails_where_nothing_can_be_told(target):
     check(status == 1, f"farblock-initiator luns: exit status {status}")
 
 
+def initiator_is_silent_where_its_reader_has_left(target):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([farblock.program("farblock-initiator"), "luns",
+                           f"iscsi://127.0.0.1:{target.port}/{target.iqn}"], stdout=writer,
+                          stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(writer)
+    check(done.returncode == -signal.SIGPIPE and not done.stderr,
+          f"farblock-initiator luns | head -0: exit status {done.returncode}: {done.stderr}")
+
+
 def daemon_has_no_file_there(scratch, config):
     daemon = farblock.Farblockd(scratch, config, "silent")
     daemon.spawn(["sh", "-c", CLOSES, "sh", farblock.program("farblockd"), "--config",
@@ -56,6 +68,7 @@ def main():
         with farblock.Farblockd(scratch, config) as daemon:
             shell_says_nothing_to_the_daemon(daemon)
             initiator_fails_where_nothing_can_be_told(target)
+            initiator_is_silent_where_its_reader_has_left(target)
         daemon_has_no_file_there(scratch, farblock.Config())
     return 0
 
