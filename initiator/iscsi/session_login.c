@@ -77,17 +77,28 @@ static bool is_final(uint16_t status)
 	       status != ISCSI_LOGIN_TOO_MANY_CONNECTIONS;
 }
 
-static const char *cure(uint16_t status)
+enum { CURE_SIZE = 160 };
+
+static void cure(const struct ini_session *s, uint16_t status, char ret[CURE_SIZE])
 {
+	const struct login_config *c = &s->config.login;
+	*ret = 0;
 	switch (status) {
 	case ISCSI_LOGIN_AUTH_FAILED:
-		return " (check the CHAP user and secret: --chap-user, --chap-secret-file)";
+		snprintf(ret, CURE_SIZE, "%s",
+			 c->initiator.user[0]
+				 ? " (check the CHAP user and secret: --chap-user, "
+				   "--chap-secret-file)"
+				 : " (the target demands CHAP; no user was given: --chap-user, "
+				   "--chap-secret-file)");
+		break;
 	case ISCSI_LOGIN_FORBIDDEN:
-		return " (check that the target has an ACL of this initiator name)";
+		snprintf(ret, CURE_SIZE, " (the target has no ACL of %.100s: --initiator-name)",
+			 c->initiator_name);
+		break;
 	case ISCSI_LOGIN_NOT_FOUND:
-		return " (check the target name with discover)";
-	default:
-		return "";
+		snprintf(ret, CURE_SIZE, " (check the target name with discover)");
+		break;
 	}
 }
 
@@ -106,7 +117,9 @@ static int code_of(const struct login_reply *r)
 static void failed(struct ini_session *s, const struct login_reply *r)
 {
 	struct err e;
-	err_set(&e, code_of(r), "%s: %s%s", s->dm->peer, r->err.text, cure(r->status));
+	char text[CURE_SIZE];
+	cure(s, r->status, text);
+	err_set(&e, code_of(r), "%s: %s%s", s->dm->peer, r->err.text, text);
 	session_lost(s, &e, is_final(r->status));
 }
 

@@ -31,7 +31,8 @@ static int secret_of_file(const char *path, char *ret, size_t size, struct err *
 	if (n < 0)
 		return err_errno(e, -errno, "%s: read secret", path);
 	if (S_ISREG(st.st_mode) && st.st_mode & 077)
-		fprintf(stderr, "farblock-initiator: %s: readable by other users (chmod 600)\n",
+		fprintf(stderr,
+			"farblock-initiator: warning: %s: readable by other users (chmod 600)\n",
 			path);
 	size_t len = (size_t)n;
 	while (len && (ret[len - 1] == '\n' || ret[len - 1] == '\r'))
@@ -83,8 +84,10 @@ static int secret_of_terminal(const char *user, const char *variable, char *ret,
 	if (fd < 0 || tcgetattr(fd, &old) < 0) {
 		if (fd >= 0)
 			close(fd);
-		return err_set(e, -EINVAL, "CHAP user %.64s: no secret (set %s, or name a file)",
-			       user, variable);
+		return err_set(e, -EINVAL, "CHAP user %.64s: no secret (%s FILE, or set %s)", user,
+			       strcmp(variable, OWN_VARIABLE) ? "--chap-mutual-secret-file"
+							      : "--chap-secret-file",
+			       variable);
 	}
 	hidden = old;
 	hidden.c_lflag &= ~(tcflag_t)ECHO;

@@ -41,7 +41,8 @@ int tool_claim(struct tool *t, struct tool_disk *d, struct err *e)
 		return 0;
 	return err_set(
 		e, -EBUSY,
-		"LUN %u: refusing to overwrite %s, which is attached on this machine or being "
-		"written (farblock-initiator attached; --force overwrites it)",
+		"LUN %u: refusing to overwrite %.100s: it is attached on this machine, or another "
+		"command writes it (farblock-initiator attached lists disks; --force overwrites "
+		"it)",
 		d->lun, f.disk.identity);
 }

@@ -35,13 +35,26 @@ static const struct {
 	{ TYPE,	"type",	"TYPE"},
 };
 
-static int find(const char *name, const struct action **ret, struct err *e)
+static const struct action *action_of(const char *name)
 {
 	for (size_t i = 0; i < ACTION_COUNT; i++)
-		if (!strcmp(actions[i].name, name)) {
-			*ret = &actions[i];
-			return 0;
-		}
+		if (!strcmp(actions[i].name, name))
+			return &actions[i];
+	return NULL;
+}
+
+static int find(const struct tool *t, const struct action **ret, struct err *e)
+{
+	const char *name = t->o.args[1];
+	*ret = action_of(name);
+	if (*ret)
+		return 0;
+	if (action_of(t->o.args[0]))
+		return err_set(
+			e, -EINVAL,
+			"reserve: ACTION comes after the URL (farblock-initiator reserve URL "
+			"%s)",
+			t->o.args[0]);
 	return err_set(e, -EINVAL,
 		       "'%.32s': must be report, register, register-ignore, reserve, release, "
 		       "clear, preempt or preempt-abort",
@@ -137,7 +150,7 @@ int tool_reserve(struct tool *t)
 	const struct action *a = NULL;
 	struct err e;
 	uint8_t type;
-	if (find(t->o.args[1], &a, &e) < 0 || check_options(t, a, &type, &e) < 0)
+	if (find(t, &a, &e) < 0 || check_options(t, a, &type, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
 	int status = tool_open(t, true);
 	if (status)

@@ -67,7 +67,7 @@ static void add_flag(json_object *to, const char *key, const char *label, bool v
 	if (to)
 		json_object_object_add(to, key, json_object_new_boolean(value));
 	else
-		printf("  %-30s %s\n", label, value ? "yes" : "no");
+		printf("  %-50s %s\n", label, value ? "yes" : "no");
 }
 
 // --- keys and reservation ---
@@ -168,7 +168,7 @@ static void show_types(const struct pr_capabilities *c, json_object *to)
 		if (list)
 			json_object_array_add(list, json_object_new_string(pr_type_name(type)));
 		else
-			printf("  %-30s %s\n", "type", pr_type_name(type));
+			printf("  %-50s %s\n", "type", pr_type_name(type));
 	}
 	if (list)
 		json_object_object_add(to, "types", list);
@@ -190,8 +190,9 @@ static void show_capabilities(struct report *p)
 	add_flag(o, "persists", "can persist over power loss", c.persists);
 	add_flag(o, "is_persistent", "persists over power loss now", c.is_persistent);
 	add_flag(o, "all_target_ports", "all target ports at once", c.all_ports);
-	add_flag(o, "specified_initiator_ports", "other initiators' ports", c.specified_ports);
-	add_flag(o, "compatible_reserve", "RESERVE(6) beside them", c.compatible_reserve);
+	add_flag(o, "specified_initiator_ports", "can register other initiators' ports (SPEC_I_PT)",
+		 c.specified_ports);
+	add_flag(o, "compatible_reserve", "SPC-2 RESERVE allowed too (CRH)", c.compatible_reserve);
 	add_flag(o, "replaces_lost", "REPLACE LOST RESERVATION", c.replaces_lost);
 	if (c.has_types)
 		show_types(&c, o);

@@ -25,17 +25,27 @@ static void clean(char *text)
 			*text = '?';
 }
 
+// Of the names of libblkid, as they are spoken.
+static const char *article(const char *name)
+{
+	static const char *const spelled[] = { "xfs", "ntfs", "f2fs", "hfs", "LVM", "sgi" };
+	for (size_t i = 0; i < sizeof spelled / sizeof *spelled; i++)
+		if (!strncmp(name, spelled[i], strlen(spelled[i])))
+			return "an";
+	return *name && strchr("aeioAEIO", *name) ? "an" : "a";
+}
+
 static void describe(blkid_probe probe, char *ret, size_t size)
 {
 	const char *type, *usage = "", *label = "", *table = "";
 	if (blkid_probe_lookup_value(probe, "TYPE", &type, NULL)) {
 		blkid_probe_lookup_value(probe, "PTTYPE", &table, NULL);
-		snprintf(ret, size, "%s partition table", table);
+		snprintf(ret, size, "%s %s partition table", article(table), table);
 		return;
 	}
 	blkid_probe_lookup_value(probe, "USAGE", &usage, NULL);
 	blkid_probe_lookup_value(probe, "LABEL", &label, NULL);
-	snprintf(ret, size, "%s %s%s%.64s", type,
+	snprintf(ret, size, "%s %s %s%s%.64s", article(type), type,
 		 strcmp(usage, "filesystem") ? "signature" : "filesystem",
 		 *label ? " labelled " : "", label);
 }

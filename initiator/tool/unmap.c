@@ -38,7 +38,9 @@ static int check_support(const struct tool_disk *d, struct err *e)
 	uint8_t b[64];
 	if (!d->is_thin)
 		return err_set(e, -EOPNOTSUPP,
-			       "LUN %u: unmap: the disk is not thin-provisioned (LBPME=0)", d->lun);
+			       "LUN %u: unmap: the disk is not thin-provisioned (LBPME=0; "
+			       "farblockd, LIO: set attribute emulate_tpu=1)",
+			       d->lun);
 	if (page(d, 0xb2, b, sizeof b) < 6 || !(b[5] & LBPU))
 		return err_set(e, -EOPNOTSUPP, "LUN %u: unmap: the disk has no UNMAP (LBPU=0)",
 			       d->lun);

@@ -147,7 +147,7 @@ def a_name_is_attached_once(attachments, target):
         attachments.attach(target.url(), "--via", "socket", "--name", "other", *words)
         attachments.detach("other")
     said = attachments.command("write", target.url(), "-i", "/dev/null", status=1)
-    check("is attached on this machine or being written" in said, said)
+    check("it is attached on this machine, or another command writes it" in said, said)
     attachments.command("write", target.url(), "-i", "/dev/null", "--force")
     attachments.detach("--all")
     attachments.command("write", target.url(), "-i", "/dev/null")

@@ -45,7 +45,8 @@ def a_login_is_refused(expect, scratch, target, guarded):
     os.chmod(secret, 0o600)
     expect(19, "target not found", "attach", target.url().replace(target.iqn, target.iqn + "x"),
            *VIA)
-    expect(24, "0202", "attach", guarded.url(), *VIA)
+    expect(24, "0202 initiator not allowed (the target has no ACL of iqn.", "attach",
+           guarded.url(), *VIA)
     expect(24, "0201", "attach", guarded.url(), *VIA, *ME)
     expect(24, "0201", "attach", guarded.url(), *VIA, *ME, "--chap-user", "me",
            "--chap-secret-file", secret)

@@ -105,7 +105,7 @@ def a_filesystem_is_kept(rig):
     run(["/usr/sbin/mkfs.ext4", "-q", "-L", "data", rig.image])
     tool("write", rig.b.url(0), "-i", rig.image, "--force")
     told = tool("copy", rig.a.url(0), rig.b.url(0), status=1)
-    check("refusing to overwrite ext4 filesystem labelled data" in told, told)
+    check("refusing to overwrite an ext4 filesystem labelled data" in told, told)
     tool("verify", rig.b.url(0), rig.image)
 
 

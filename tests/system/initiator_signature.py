@@ -26,7 +26,7 @@ WRITES = (("write", "--input"), ("verify", "--pattern", "7"),
 def filesystem(scratch):
     path = scratch.file("fs.img", size=8 * MIB)
     run(["/usr/sbin/mkfs.ext4", "-q", "-L", "data", path])
-    return path, "ext4 filesystem labelled data"
+    return path, "an ext4 filesystem labelled data"
 
 
 def backup_table(scratch):
@@ -39,7 +39,7 @@ def backup_table(scratch):
     header = header[:16] + struct.pack("<I", zlib.crc32(header)) + header[20:]
     mbr = struct.pack("<446xB3sB3sII48xH", 0, b"\0\2\0", 0xee, b"\xff" * 3, 1, last, 0xaa55)
     return scratch.file("gpt.img", content=mbr + bytes((last - 33) * 512) + entries +
-                        header.ljust(512, b"\0")), "gpt partition table"
+                        header.ljust(512, b"\0")), "a gpt partition table"
 
 
 def tool(*words, status=0):
@@ -65,7 +65,7 @@ def asked(url, image, answer, status):
         raise Skip("python3-pexpect is not installed")
     terminal = pexpect.spawn(program("farblock-initiator"), ["write", url, "--input", image],
                              encoding="utf-8", timeout=60)
-    terminal.expect_exact("overwrite ext4 filesystem labelled data? [y/N] ")
+    terminal.expect_exact("overwrite an ext4 filesystem labelled data? [y/N] ")
     terminal.sendline(answer)
     terminal.expect(pexpect.EOF)
     terminal.close()

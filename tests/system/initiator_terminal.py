@@ -169,10 +169,10 @@ def a_signature_is_asked_about(rig):
     """Only y overwrites; the question names the disk and what is on it."""
     for answer, status in (("n", 1), ("", 1), ("y", 130)):
         terminal = Terminal("bench", rig.url(2), "--op", "randwrite", "--time", "3600")
-        terminal.wait(r"LUN 2 of \S+: overwrite ext4 filesystem labelled data\? \[y/N\] ")
+        terminal.wait(r"LUN 2 of \S+: overwrite an ext4 filesystem labelled data\? \[y/N\] ")
         terminal.child.sendline(answer)
         if status == 1:
-            terminal.wait(r"LUN 2: refusing to overwrite ext4 filesystem labelled data \(--force")
+            terminal.wait(r"LUN 2: refusing to overwrite an ext4 filesystem labelled data \(--force")
         else:
             terminal.wait("bench .* left")
             terminal.interrupt()

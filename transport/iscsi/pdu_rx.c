@@ -545,8 +545,10 @@ static int rx_some(struct pdu_conn *c, uint64_t *done, struct err *e)
 	if (got == -EAGAIN)
 		return 1;
 	if (got <= 0) {
-		err_errno(e, got ? (int)got : -EPIPE,
-			  got ? "receive" : "peer closed the connection");
+		if (got)
+			err_errno(e, (int)got, "receive");
+		else
+			err_set(e, -EPIPE, "peer closed the connection");
 		pdu_conn_close(c, false, e);
 		return 1;
 	}

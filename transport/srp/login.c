@@ -80,8 +80,11 @@ int srp_accept_parse(struct srp_accept *ret, const uint8_t *data, uint32_t len, 
 {
 	const struct srp_login_rsp *r = (const void *)data;
 	if (len < SRP_LOGIN_RSP_LEN)
-		return err_set(e, -EPROTO, "SRP: LOGIN_RSP: %u bytes instead of %u", len,
-			       SRP_LOGIN_RSP_LEN);
+		return err_set(
+			e, -EPROTO,
+			"SRP: LOGIN_RSP: %u bytes instead of %u (the portal answers, but not "
+			"in SRP; if it is one of iSER: iser://)",
+			len, SRP_LOGIN_RSP_LEN);
 	if (r->opcode != SRP_LOGIN_RSP)
 		return err_set(e, -EPROTO, "SRP: login: IU 0x%02x is not a LOGIN_RSP", r->opcode);
 	memcpy(&ret->tag, r->tag, sizeof ret->tag);
