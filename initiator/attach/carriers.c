@@ -37,8 +37,7 @@ const struct carrier_ops *carrier_choose(struct err *e)
 		if (len >= sizeof text)
 			len = sizeof text - 1;
 	}
-	err_set(e, -ENODEV,
-		"no way to make a local disk: %.175s; --via socket works for any user",
+	err_set(e, -ENODEV, "no way to make a local disk: %.175s; --via socket works for any user",
 		text);
 	return NULL;
 }
