@@ -2,6 +2,7 @@
 // A disk over one or two paths: requests, failover, failback, access states, replaced units.
 #include <sched.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 
 #include "initiator/disk/disk_priv.h"
 #include "initiator/sync.h"
@@ -49,6 +50,14 @@ static void on_notice(void *arg, enum disk_notice n, bool is_over)
 	told[n]++;
 }
 
+static atomic_uint failures;
+
+static void on_failing(void *arg, unsigned seconds)
+{
+	assert_int_equal(seconds, 0);
+	failures++;
+}
+
 static void on_closed(void *arg)
 {
 	sem_post(&closed);
@@ -56,6 +65,7 @@ static void on_closed(void *arg)
 
 static const struct disk_ops ops = { .ready = on_ready,
 				     .path = on_path,
+				     .failing = on_failing,
 				     .changed = on_resized,
 				     .stale = on_stale,
 				     .notice = on_notice,
@@ -197,6 +207,7 @@ static void requests_fail_after_the_time_without_a_path(void **state)
 	assert_int_equal(request(DISK_WRITE, content, BLOCK), -ENOTCONN);
 	assert_int_equal(request(DISK_WRITE, content, BLOCK), -ENOTCONN);
 	assert_int_equal(request(DISK_FLUSH, NULL, 0), -ENOTCONN);
+	assert_int_equal(failures, 1); // told once
 	back(&ways[0]);
 	assert_int_equal(request(DISK_WRITE, content, BLOCK), 0);
 }
@@ -462,6 +473,7 @@ static int setup(void **state)
 	struct err e;
 	memset(&far, 0, sizeof far);
 	memset(told, 0, sizeof told);
+	failures = 0;
 	far.serial = 'a';
 	far.has_ways = true;
 	ways[0] = (struct way){ .alua = 0xff, .group = 1 };
