@@ -70,7 +70,7 @@ def used(lab, via):
     side.in_background("copy", tree(300))
     daemon.kill()
     daemon.start()
-    same(side.ask("detach", "lab"), (1, f"farblock-initiator: {device}: mounted at '/mnt'\n"),
+    same(side.ask("detach", "lab"), (28, f"farblock-initiator: {device}: mounted at '/mnt'\n"),
          "detach of a mounted device")
     side.finished("copy")
     lab.guest.run(f"rm -rf /tmp/tree; umount /mnt && e2fsck -fn {device}")
