@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/json/json.h"
@@ -62,6 +63,20 @@ static void tell_error(int fd, const struct err *e)
 	json_object_put(o);
 }
 
+// A regular file, or -1: to open a FIFO would wait for its reader.
+static int open_log(const char *path)
+{
+	struct stat st;
+	int fd = open(path,
+		      O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		      0600);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 // Its own session, no terminal, no directory that it keeps busy; its log is a file.
 static void leave_terminal(const struct holder_config *c, const char *path)
 {
@@ -69,8 +84,7 @@ static void leave_terminal(const struct holder_config *c, const char *path)
 	struct err ignored;
 	setsid();
 	folder_make(c->run_dir, 0700, &ignored);
-	int log =
-		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int log = open_log(path);
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);
 		dup2(null, STDOUT_FILENO);

@@ -89,6 +89,16 @@ static uint64_t nexus_of(const struct tool_options *o, unsigned i)
 	return (hash ^ i) * 0x100000001b3ull | 1;
 }
 
+static bool is_repeated(const struct tool_options *o, unsigned i, struct err *e)
+{
+	for (unsigned n = 0; n < i; n++)
+		if (!strcmp(o->args[n], o->args[i])) {
+			err_set(e, -EINVAL, "%.200s: given twice", o->args[i]);
+			return true;
+		}
+	return false;
+}
+
 static int add_path(struct attach_plan *p, unsigned i, struct err *e)
 {
 	struct tool *t = p->tool;
@@ -151,7 +161,7 @@ int attach_plan_make(struct attach_plan *p, struct tool *t, struct holder_config
 	if (!p->paths || !p->disk_paths)
 		return err_set(e, -ENOMEM, "attach: out of memory"), TOOL_FAILED;
 	for (unsigned i = 0; i < n && !status; i++)
-		status = add_path(p, i, e);
+		status = is_repeated(&t->o, i, e) ? TOOL_USAGE : add_path(p, i, e);
 	if (status)
 		return status;
 	if (!t->o.name)

@@ -33,11 +33,17 @@ int tool_claim(struct tool *t, struct tool_disk *d, struct err *e)
 {
 	const char *dir = t->o.run_dir ? t->o.run_dir : HOLDER_RUN_DIR;
 	struct facts f;
-	struct err ignored;
+	struct err why;
 	int fd;
 	identity_of(d, &f);
-	// Any other error: no attachments here, or not this user's.
-	if (holder_claim(dir, f.disk.identity, &fd, &ignored) != -EADDRINUSE)
+	int r = holder_claim(dir, f.disk.identity, &fd, &why);
+	// Attachments of another user: this one cannot see which disks they have.
+	if (r == -EACCES || r == -EPERM)
+		return err_set(e, -EBUSY,
+			       "LUN %u: refusing to overwrite %.100s: cannot tell whether it is "
+			       "attached on this machine: %s (--force overwrites it)",
+			       d->lun, f.disk.identity, why.text);
+	if (r != -EADDRINUSE) // there are no attachments
 		return 0;
 	return err_set(
 		e, -EBUSY,

@@ -4,6 +4,7 @@
 
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import farblock  # noqa: E402
 from attachment import Attachments  # noqa: E402
 from initiator import end, start  # noqa: E402
-from farblock import Config, Farblockd, Scratch, check, eventually, main, run  # noqa: E402
+from farblock import Config, Farblockd, Scratch, check, eventually, main, program, run  # noqa: E402
 
 MIB = 1 << 20
 SIZE = 64 * MIB
@@ -128,6 +129,7 @@ def refusals_say_why(attachments, target):
             ((target.url(), "--policy", "x"), "--policy 'x': must be service-time"),
             ((target.url(), "--no-path-retry", "-1"), "--no-path-retry"),
             ((target.url(), "--at", "x"), "--at 'x': must be an absolute path"),
+            ((target.url(), target.url()), "given twice"),
             ((), "missing URL")):
         said = attachments.attach(*words, status=2)
         check(text in said, f"{words}: {said}")
@@ -135,6 +137,27 @@ def refusals_say_why(attachments, target):
     check("LUN 9" in said, said)
     said = attachments.attach(target.url(), "--via", "socket", "--at", "/proc/x", status=1)
     check("/proc/x" in said, said)
+
+
+def another_users_attachment_is_not_overwritten(scratch, attachments, target):
+    tool = shutil.copy(program("farblock-initiator"), scratch.file("tool"))
+    os.chmod(scratch.path, 0o755)
+    attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+    done = subprocess.run([tool, "write", target.url(), "-i", "/dev/null", "--run-dir",
+                           attachments.run_dir], user=65534, group=65534, extra_groups=[],
+                          text=True, capture_output=True, timeout=60, check=False)
+    check(done.returncode and "cannot tell whether it is attached" in done.stderr,
+          f"{done.returncode}: {done.stderr}")
+    attachments.detach("disk")
+    os.chmod(scratch.path, 0o700)
+
+
+def a_fifo_is_no_log(attachments, target):
+    """To open it would wait for its reader."""
+    os.mkfifo(f"{attachments.run_dir}/fifo.log")
+    attachments.attach(target.url(), "--via", "socket", "--name", "fifo")
+    attachments.detach("fifo")
+    os.unlink(f"{attachments.run_dir}/fifo.log")
 
 
 def a_name_is_attached_once(attachments, target):
@@ -247,6 +270,8 @@ def test():
             is_gone(attachments)
             refusals_say_why(attachments, target)
             a_name_is_attached_once(attachments, target)
+            another_users_attachment_is_not_overwritten(scratch, attachments, target)
+            a_fifo_is_no_log(attachments, target)
             a_dead_process_leaves_its_name(attachments, target)
             slow_clients_delay_no_request(attachments, target)
             another_initiators_reservation_is_told(attachments, target)

@@ -49,6 +49,11 @@ static int set_path(struct place *p, const struct carrier_config *c, struct err 
 	    snprintf(p->file, sizeof p->file, "%s/%s/%s", join, base, c->name) >=
 		    (int)sizeof p->file)
 		return err_set(e, -ENAMETOOLONG, "fuse: the mount point's path is too long");
+	// The kernel's lists have what it points to, by which the mount is found again.
+	struct stat st;
+	if (!lstat(p->path, &st) && S_ISLNK(st.st_mode))
+		return err_set(e, -ENOTDIR, "fuse: %s: a symbolic link, must be a directory",
+			       p->path);
 	return 0;
 }
 
