@@ -141,14 +141,15 @@ static void say_latency(const struct limit_figures *f, char *ret, size_t size)
 static void say_disk(const struct limit_figures *f, char *ret, size_t size)
 {
 	char text[32];
-	snprintf(ret, size, "the disk; without it the session does about %s commands/s",
+	snprintf(ret, size, "the disk; commands that do not use it would reach about %s/s",
 		 count_text(limit_without_disk(f), text));
 }
 
 static void say_target(const struct limit_figures *f, char *ret, size_t size)
 {
 	char text[32];
-	snprintf(ret, size, "%s; commands without data and disk are not much faster (%s/s)",
+	snprintf(ret, size,
+		 "%s; commands that use neither disk nor data are not much faster (%s/s)",
 		 f->link.is_loopback ? "the target's CPU" : "the target's CPU or the network",
 		 count_text(f->bare_rate, text));
 }
@@ -156,7 +157,7 @@ static void say_target(const struct limit_figures *f, char *ret, size_t size)
 static void say_unclear(const struct limit_figures *f, char *ret, size_t size)
 {
 	char text[32];
-	snprintf(ret, size, "%s; commands without data and disk reach %s commands/s",
+	snprintf(ret, size, "%s; commands that use neither disk nor data reach %s/s",
 		 f->link.is_loopback ? "the disk or the target's CPU"
 				     : "the disk, the target's CPU or the network",
 		 count_text(f->bare_rate, text));

@@ -27,7 +27,7 @@ def a_slow_disk(url):
         told = by_json(url, *options)
         check(told["limit"] == "disk", f"{options}: {told}")
     told = bench(url).splitlines()
-    check(told[-1].startswith("limit: the disk; without it the session does"), told)
+    check(told[-1].startswith("limit: the disk; commands that do not use it would reach"), told)
     told = by_json(url)
     figures = told["limit_figures"]
     check(figures["iops_without_disk"] > 2 * told["iops"] and figures["interface"] == "lo", told)

@@ -39,7 +39,7 @@ static void a_disk_far_below_the_session_without_it_is_the_limit(void **state)
 	struct limit_figures f = slow_disk();
 	// 2 us for a command, and 4 x 0.5 us for its data.
 	expect(&f, LIMIT_DISK, "disk",
-	       "the disk; without it the session does about 250,000 commands/s");
+	       "the disk; commands that do not use it would reach about 250,000/s");
 }
 
 static void a_busy_thread_is_the_limit(void **state)
@@ -110,7 +110,8 @@ static void commands_that_are_as_slow_without_the_disk_have_another_limit(void *
 	f.rate = 300000;
 	f.busy = 0.5;
 	expect(&f, LIMIT_TARGET, "target",
-	       "the target's CPU; commands without data and disk are not much faster (500,000/s)");
+	       "the target's CPU; commands that use neither disk nor data are not much faster "
+	       "(500,000/s)");
 }
 
 static void over_a_network_the_target_is_not_blamed_alone(void **state)
@@ -119,9 +120,10 @@ static void over_a_network_the_target_is_not_blamed_alone(void **state)
 	char text[LIMIT_TEXT];
 	f.rate = 300000;
 	f.link.is_loopback = false;
-	assert_string_equal(limit_text(&f, text),
-			    "the target's CPU or the network; commands without data and disk are "
-			    "not much faster (500,000/s)");
+	assert_string_equal(
+		limit_text(&f, text),
+		"the target's CPU or the network; commands that use neither disk nor data are "
+		"not much faster (500,000/s)");
 }
 
 static void large_blocks_whose_transfer_may_take_as_long_are_not_blamed_on_the_disk(void **state)
@@ -130,8 +132,8 @@ static void large_blocks_whose_transfer_may_take_as_long_are_not_blamed_on_the_d
 	f.bytes = 131072;
 	f.rate = 10000; // 66 us for the data
 	expect(&f, LIMIT_DISK_OR_TARGET, "disk-or-target",
-	       "the disk or the target's CPU; commands without data and disk reach 500,000 "
-	       "commands/s");
+	       "the disk or the target's CPU; commands that use neither disk nor data reach "
+	       "500,000/s");
 }
 
 static void large_blocks_that_take_far_longer_than_their_transfer_wait_for_the_disk(void **state)
