@@ -90,6 +90,7 @@ int tool_read(struct tool *t)
 	int status = tool_open_disk(t, &d);
 	if (status)
 		return status;
+	tool_interrupt_data();
 	c.fd = is_pipe ? STDOUT_FILENO
 		       : open(c.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (c.fd < 0) {
@@ -172,6 +173,7 @@ static int write_range(struct tool *t, struct tool_disk *d, struct copy *c)
 	io.offset = c->first;
 	io.bytes = length;
 	c->begin_ns = clock_ns();
+	tool_interrupt_data();
 	tool_progress_begin(t, "write", total_of(c, is_cut, length), d->block_size);
 	int64_t n = tool_io_run(d, &io, &e);
 	if (n >= 0 && tool_flush(d, &e) < 0)

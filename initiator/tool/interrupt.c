@@ -22,6 +22,12 @@ static void woken(int signal)
 {
 }
 
+static void handle(int flags)
+{
+	const struct sigaction wake = { .sa_handler = woken, .sa_flags = flags };
+	sigaction(WAKE, &wake, NULL);
+}
+
 static void die(int number)
 {
 	sigset_t set;
@@ -66,10 +72,9 @@ static void *wait_for_signals(void *set)
 static void start(void)
 {
 	static sigset_t set;
-	static const struct sigaction wake = { .sa_handler = woken }; // no SA_RESTART
 	pthread_t thread;
 	program = pthread_self();
-	sigaction(WAKE, &wake, NULL);
+	handle(SA_RESTART);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -98,6 +103,11 @@ void tool_interrupt_also(struct scsi_sync *y)
 	pthread_mutex_lock(&lock);
 	also_of = y;
 	pthread_mutex_unlock(&lock);
+}
+
+void tool_interrupt_data(void)
+{
+	handle(0);
 }
 
 void tool_interrupt_over(void)

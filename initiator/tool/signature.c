@@ -115,6 +115,7 @@ static bool confirms(const struct tool *t, const struct tool_disk *d, const char
 {
 	char answer[16] = "";
 	fprintf(stderr, "LUN %u of %s: overwrite %s? [y/N] ", d->lun, t->target, what);
+	tool_interrupt_data();
 	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 

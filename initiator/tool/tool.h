@@ -141,6 +141,9 @@ void tool_interrupt_init(void);
 void tool_interrupt_set(struct scsi_sync *y);  // NULL: none
 void tool_interrupt_also(struct scsi_sync *y); // a second session; NULL: none
 int tool_interrupted(void);		       // the exit status, 128 and the signal; 0: no
+// From now on a signal ends a blocking read or write of the program's thread with EINTR; before, it
+// ends sleeps alone.
+void tool_interrupt_data(void);
 // The program's thread reads and writes no data any more. After a signal it is woken no more: that
 // would cut off the messages and results that it writes.
 void tool_interrupt_over(void);
