@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-// The columns of the terminal behind out, at least 20; 0: it is none.
+// The columns of the terminal that out writes to, at least 20. 0: out writes to no terminal.
 int wrap_width(FILE *out);
 // Prints text and a newline from column `at` on; further lines begin at that column, too, and are
 // broken at blanks before column width. 0: one line.

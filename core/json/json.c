@@ -346,6 +346,18 @@ const char *json_scalar(struct json_object *value)
 	}
 }
 
+const char *json_text_or_empty(struct json_object *obj, const char *key)
+{
+	const char *text = json_text(obj, key);
+	return text ? text : "";
+}
+
+const char *json_scalar_or_empty(struct json_object *obj, const char *key)
+{
+	const char *text = json_scalar(json_field(obj, key));
+	return text ? text : "";
+}
+
 struct json_object *json_part(struct json_object *obj, const char *key)
 {
 	struct json_object *part = json_field(obj, key);

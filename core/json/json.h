@@ -48,6 +48,9 @@ bool json_has(struct json_object *obj, const char *key, struct json_object **ret
 // Any scalar as text ("1", "true", "abc"), NULL for absent, null, arrays and objects. Valid until
 // the object changes.
 const char *json_scalar(struct json_object *value);
+// obj[key] as json_text() and json_scalar() give it; "" in place of NULL.
+const char *json_text_or_empty(struct json_object *obj, const char *key);
+const char *json_scalar_or_empty(struct json_object *obj, const char *key);
 
 // obj[key], a new object, or list, in place of anything else. Borrowed.
 struct json_object *json_part(struct json_object *obj, const char *key);

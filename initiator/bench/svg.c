@@ -218,24 +218,14 @@ static void outline(FILE *f, const struct chart *c, const struct histogram *h, c
 	fprintf(f, "V%.1fZ\"/>\n", c->top + PANEL);
 }
 
-static void latency_text(char *ret, size_t size, double us)
+static void latency_text(char *ret, size_t size, double us, int digits)
 {
 	if (us >= 1e6)
-		snprintf(ret, size, "%g s", us / 1e6);
+		snprintf(ret, size, "%.*g s", digits, us / 1e6);
 	else if (us >= 1e3)
-		snprintf(ret, size, "%g ms", us / 1e3);
+		snprintf(ret, size, "%.*g ms", digits, us / 1e3);
 	else
-		snprintf(ret, size, "%g us", us);
-}
-
-static void short_latency(char *ret, size_t size, double us)
-{
-	if (us >= 1e6)
-		snprintf(ret, size, "%.3g s", us / 1e6);
-	else if (us >= 1e3)
-		snprintf(ret, size, "%.3g ms", us / 1e3);
-	else
-		snprintf(ret, size, "%.3g us", us);
+		snprintf(ret, size, "%.*g us", digits, us);
 }
 
 // Where shares of all commands have ended: the tail is too thin to be seen.
@@ -256,7 +246,7 @@ static void marks(FILE *f, const struct chart *c, const struct svg_run *run)
 		double x = at_x(c, fmin(fmax(us, c->x0), c->x1));
 		bool is_left = x > RIGHT - 110; // of its line
 		char text[32];
-		short_latency(text, sizeof text, us);
+		latency_text(text, sizeof text, us, 3);
 		fprintf(f,
 			"<line class=\"mark\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
 			"<text class=\"on\" x=\"%.1f\" y=\"%.1f\"%s>%s %s</text>\n",
@@ -285,7 +275,7 @@ static void latencies(FILE *f, const struct svg_run *run)
 	frame(f, &c, "latency (logarithmic)", "share of the commands (%)");
 	for (double x = x0; x <= x1 * 1.01; x *= 10) {
 		char text[32];
-		latency_text(text, sizeof text, x);
+		latency_text(text, sizeof text, x, 6);
 		tick(f, &c, x, text);
 	}
 	outline(f, &c, run->reads, "r rf");

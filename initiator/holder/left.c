@@ -11,12 +11,6 @@
 #include "core/json/json.h"
 #include "core/lockfile.h"
 
-static const char *text_of(struct json_object *o, const char *key)
-{
-	const char *text = json_text(o, key);
-	return text ? text : "";
-}
-
 static int id_of(struct json_object *o)
 {
 	struct json_object *v = json_field(o, "id");
@@ -30,10 +24,10 @@ int left_device(const struct holder_files *f, const struct carrier_ops *via, cha
 	struct json_object *o = access(f->state, F_OK) ? NULL : holder_state_read(f, &e);
 	if (!o)
 		return -1;
-	bool is_same = via->can_recover && !strcmp(text_of(o, "via"), via->name) &&
-		       !strncmp(text_of(o, "device"), "/dev/", 5);
+	bool is_same = via->can_recover && !strcmp(json_text_or_empty(o, "via"), via->name) &&
+		       !strncmp(json_text_or_empty(o, "device"), "/dev/", 5);
 	if (is_same)
-		snprintf(device, size, "%s", text_of(o, "device"));
+		snprintf(device, size, "%s", json_text_or_empty(o, "device"));
 	int id = is_same ? id_of(o) : -1;
 	json_object_put(o);
 	return id;
@@ -55,7 +49,7 @@ static bool is_free(void *arg, const char *name)
 	struct json_object *o = NULL;
 	if (strcmp(name, s->name) != 0 && !holder_files(&f, s->run_dir, name, &ignored))
 		o = holder_state_read(&f, &ignored);
-	if (o && !strcmp(text_of(o, "device"), s->device))
+	if (o && !strcmp(json_text_or_empty(o, "device"), s->device))
 		snprintf(s->found, sizeof s->found, "%s", name);
 	json_object_put(o);
 	return !s->found[0];
@@ -64,12 +58,12 @@ static bool is_free(void *arg, const char *name)
 static int clear(const struct carrier_ops *via, const char *run_dir, const char *name,
 		 struct json_object *state, bool is_forced, struct err *e)
 {
-	struct search s = { run_dir, name, text_of(state, "device"), "" };
+	struct search s = { run_dir, name, json_text_or_empty(state, "device"), "" };
 	struct carrier_left left = {
 		.name = name,
-		.device = text_of(state, "device"),
-		.extra = text_of(state, "file"),
-		.identity = text_of(state, "identity"),
+		.device = json_text_or_empty(state, "device"),
+		.extra = json_text_or_empty(state, "file"),
+		.identity = json_text_or_empty(state, "identity"),
 		.id = id_of(state),
 	};
 	int r = holder_each(run_dir, is_free, &s, e);
@@ -86,7 +80,7 @@ static int clear_files(const struct holder_files *f, const char *run_dir, const 
 		       holder_find_fn *find, bool is_forced, struct err *e)
 {
 	struct json_object *o = holder_state_read(f, e);
-	const struct carrier_ops *via = o ? find(text_of(o, "via")) : NULL;
+	const struct carrier_ops *via = o ? find(json_text_or_empty(o, "via")) : NULL;
 	int r = 0;
 	if (via)
 		r = clear(via, run_dir, name, o, is_forced, e);
@@ -96,7 +90,7 @@ static int clear_files(const struct holder_files *f, const char *run_dir, const 
 			    "only forgets it)",
 			    name, f->state);
 	if (r >= 0)
-		holder_files_remove(f, o ? text_of(o, "device") : "");
+		holder_files_remove(f, o ? json_text_or_empty(o, "device") : "");
 	json_object_put(o);
 	return r < 0 ? r : 0;
 }

@@ -8,6 +8,7 @@
 #include "initiator/attach/carrier.h"
 #include "initiator/holder/holder.h"
 
-// The number of the device that via can take over, and its path; -1: there is none.
+// Returns the number of the device that via can take over, and writes its path to device. -1: the
+// earlier process left no such device.
 int left_device(const struct holder_files *f, const struct carrier_ops *via, char *device,
 		size_t size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/attr.h"
+#include "core/json/json.h"
 #include "initiator/holder/holder.h"
 #include "initiator/program/attach.h"
 #include "initiator/program/udev.h"
@@ -18,15 +19,9 @@ struct all {
 	struct json_object *json;
 };
 
-static const char *text_of(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-	return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
-}
-
 static bool is_of_login(const struct all *a, struct json_object *state)
 {
-	const char *login = state ? text_of(state, "login") : "";
+	const char *login = state ? json_scalar_or_empty(state, "login") : "";
 	return *login && (!a->wanted || !strcmp(a->wanted, login));
 }
 
@@ -35,7 +30,7 @@ static bool is_wanted(const struct all *a, const char *name, struct json_object 
 	if (a->is_login)
 		return is_of_login(a, state);
 	return !a->wanted || !strcmp(a->wanted, name) ||
-	       (state && !strcmp(a->wanted, text_of(state, "device")));
+	       (state && !strcmp(a->wanted, json_scalar_or_empty(state, "device")));
 }
 
 // One that fails does not keep the others; the first failure counts.
@@ -132,9 +127,10 @@ static void print_paths(struct json_object *o)
 		return;
 	for (size_t i = 0; i < json_object_array_length(paths); i++) {
 		struct json_object *p = json_object_array_get_idx(paths, i);
-		const char *alua = text_of(p, "alua"), *why = text_of(p, "last_error");
-		printf("  %-10s %s%s%s", text_of(p, "state"), text_of(p, "url"), *alua ? ", " : "",
-		       alua);
+		const char *alua = json_scalar_or_empty(p, "alua"),
+			   *why = json_scalar_or_empty(p, "last_error");
+		printf("  %-10s %s%s%s", json_scalar_or_empty(p, "state"),
+		       json_scalar_or_empty(p, "url"), *alua ? ", " : "", alua);
 		printf("%s%s\n", *why ? "; last error: " : "", why);
 	}
 }
@@ -146,7 +142,7 @@ static void print_notices(struct json_object *o)
 	    !json_object_is_type(list, json_type_array))
 		return;
 	for (size_t i = 0; i < json_object_array_length(list); i++)
-		printf("  %s\n", text_of(json_object_array_get_idx(list, i), "text"));
+		printf("  %s\n", json_scalar_or_empty(json_object_array_get_idx(list, i), "text"));
 }
 
 static void print_one(struct json_object *o)
@@ -155,8 +151,9 @@ static void print_one(struct json_object *o)
 	char size[32];
 	format_size(json_object_object_get_ex(o, "bytes", &v) ? json_object_get_uint64(v) : 0,
 		    size);
-	printf("%s  %s  %s  %s  %s  %s\n", text_of(o, "name"), text_of(o, "device"),
-	       text_of(o, "via"), size, text_of(o, "state"), text_of(o, "identity"));
+	printf("%s  %s  %s  %s  %s  %s\n", json_scalar_or_empty(o, "name"),
+	       json_scalar_or_empty(o, "device"), json_scalar_or_empty(o, "via"), size,
+	       json_scalar_or_empty(o, "state"), json_scalar_or_empty(o, "identity"));
 	print_paths(o);
 	print_notices(o);
 }
@@ -200,7 +197,8 @@ static bool export_found(void *arg, const char *name)
 	if (holder_files(&f, attach_run_dir(a->tool), name, &e) < 0)
 		return true;
 	struct json_object *state = holder_state_read(&f, &e);
-	int partition = state ? udev_partition(text_of(state, "device"), a->wanted) : -1;
+	int partition =
+		state ? udev_partition(json_scalar_or_empty(state, "device"), a->wanted) : -1;
 	if (partition >= 0) {
 		a->found++;
 		udev_print(stdout, state, partition);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/json/json.h"
 #include "initiator/program/attach.h"
 #include "initiator/program/entry.h"
 #include "initiator/program/login.h"
@@ -22,12 +23,6 @@ static const char *record_dir(const struct tool *t)
 	return t->o.entry_dir ? t->o.entry_dir : RECORD_DIR;
 }
 
-static const char *text_of(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-	return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
-}
-
 // ---- one disk ----
 
 static void on_ready(void *arg, struct json_object *status)
@@ -35,7 +30,8 @@ static void on_ready(void *arg, struct json_object *status)
 	struct login *l = arg;
 	json_object_array_add(l->made, json_object_get(status));
 	if (!l->tool->o.is_json)
-		printf("%s %s\n", text_of(status, "name"), text_of(status, "device"));
+		printf("%s %s\n", json_scalar_or_empty(status, "name"),
+		       json_scalar_or_empty(status, "device"));
 	fflush(stdout);
 }
 
@@ -97,7 +93,8 @@ static void undo(struct login *l)
 	for (size_t i = 0; i < json_object_array_length(l->made); i++) {
 		struct holder_files f;
 		struct err e;
-		const char *name = text_of(json_object_array_get_idx(l->made, i), "name");
+		const char *name =
+			json_scalar_or_empty(json_object_array_get_idx(l->made, i), "name");
 		struct json_object *o = NULL;
 		if (!holder_files(&f, attach_run_dir(l->tool), name, &e))
 			o = holder_ask(&f, "detach", &e);

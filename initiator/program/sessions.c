@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "core/json/json.h"
 #include "initiator/holder/holder.h"
 #include "initiator/iscsi/url.h"
 #include "initiator/program/attach.h"
@@ -16,12 +17,6 @@ struct gathering {
 	struct tool *tool;
 	struct json_object *sessions;
 };
-
-static const char *text_of(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-	return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
-}
 
 static void copy(struct json_object *to, const char *to_key, struct json_object *from,
 		 const char *key)
@@ -75,7 +70,7 @@ static struct json_object *session_of(struct json_object *disk, struct json_obje
 		json_object_object_foreach(session, key, value)
 			json_object_object_add(o, key, json_object_get(value));
 	}
-	add_target(o, text_of(o, "url"));
+	add_target(o, json_scalar_or_empty(o, "url"));
 	return o;
 }
 
@@ -85,7 +80,7 @@ static bool is_wanted(const struct tool *t, struct json_object *session)
 	if (!t->o.arg_count)
 		return true;
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (!strcmp(t->o.args[0], text_of(session, keys[i])))
+		if (!strcmp(t->o.args[0], json_scalar_or_empty(session, keys[i])))
 			return true;
 	return false;
 }
@@ -118,10 +113,10 @@ static int by_target(const void *a, const void *b)
 {
 	struct json_object *x = *(struct json_object *const *)a,
 			   *y = *(struct json_object *const *)b;
-	int r = strcmp(text_of(x, "target"), text_of(y, "target"));
+	int r = strcmp(json_scalar_or_empty(x, "target"), json_scalar_or_empty(y, "target"));
 	if (!r)
-		r = strcmp(text_of(x, "portal"), text_of(y, "portal"));
-	return r ? r : strcmp(text_of(x, "name"), text_of(y, "name"));
+		r = strcmp(json_scalar_or_empty(x, "portal"), json_scalar_or_empty(y, "portal"));
+	return r ? r : strcmp(json_scalar_or_empty(x, "name"), json_scalar_or_empty(y, "name"));
 }
 
 int sessions_run(struct tool *t)

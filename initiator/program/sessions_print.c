@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/json/json.h"
+
 struct line {
 	unsigned level;
 	const char *box; // the head of a group, above its first line that is printed
@@ -60,12 +62,6 @@ static const struct line lines[] = {
 };
 // clang-format on
 
-static const char *text_of(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-	return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
-}
-
 static void set(struct json_object *o, const char *key, const char *value)
 {
 	json_object_object_add(o, key, json_object_new_string(value));
@@ -73,24 +69,24 @@ static void set(struct json_object *o, const char *key, const char *value)
 
 static bool is_srp(struct json_object *o)
 {
-	return !strcmp(text_of(o, "transport"), "srp");
+	return !strcmp(json_scalar_or_empty(o, "transport"), "srp");
 }
 
 // "127.0.0.1:3260,1"; -1: the portal group is not known.
 static void portal(struct json_object *o, const char *key, char *ret, size_t size)
 {
-	const char *address = text_of(o, key), *tpgt = text_of(o, "tpgt");
-	snprintf(ret, size, "%s,%s", *address ? address : text_of(o, "portal"),
+	const char *address = json_scalar_or_empty(o, key), *tpgt = json_scalar_or_empty(o, "tpgt");
+	snprintf(ret, size, "%s,%s", *address ? address : json_scalar_or_empty(o, "portal"),
 		 *tpgt ? tpgt : "-1");
 }
 
 // What iscsiadm says beside what the session is.
 static void derive(struct json_object *o)
 {
-	const char *local = text_of(o, "local"), *port = strrchr(local, ':'),
-		   *transport = text_of(o, "transport");
+	const char *local = json_scalar_or_empty(o, "local"), *port = strrchr(local, ':'),
+		   *transport = json_scalar_or_empty(o, "transport");
 	char ip[64];
-	bool is_down = !strcmp(text_of(o, "state"), "connecting");
+	bool is_down = !strcmp(json_scalar_or_empty(o, "state"), "connecting");
 	snprintf(ip, sizeof ip, "%.*s", (int)(port ? port - local : 0), local);
 	if (*ip)
 		set(o, "local_ip", ip);
@@ -121,24 +117,29 @@ static void print_line(struct json_object *o)
 {
 	char at[128];
 	portal(o, "peer", at, sizeof at);
-	printf("%s: [%s] %s %s (non-flash)\n", text_of(o, "transport"), text_of(o, "sid"), at,
-	       text_of(o, "target"));
+	printf("%s: [%s] %s %s (non-flash)\n", json_scalar_or_empty(o, "transport"),
+	       json_scalar_or_empty(o, "sid"), at, json_scalar_or_empty(o, "target"));
 }
 
 // ---- the others ----
 
 static void print_device(struct json_object *o)
 {
-	const char *device = text_of(o, "device"), *alua = text_of(o, "alua"),
-		   *why = text_of(o, "last_error"), *login = text_of(o, "login");
+	const char *device = json_scalar_or_empty(o, "device"),
+		   *alua = json_scalar_or_empty(o, "alua"),
+		   *why = json_scalar_or_empty(o, "last_error"),
+		   *login = json_scalar_or_empty(o, "login");
 	box(DEVICES);
-	printf("\t\tLun: %s\tName: %s\tPath: %s%s%s\n", text_of(o, "lun"), text_of(o, "name"),
-	       text_of(o, "state"), *alua ? ", " : "", alua);
+	printf("\t\tLun: %s\tName: %s\tPath: %s%s%s\n", json_scalar_or_empty(o, "lun"),
+	       json_scalar_or_empty(o, "name"), json_scalar_or_empty(o, "state"), *alua ? ", " : "",
+	       alua);
 	if (*login)
 		printf("\t\tRecord: %s\n", login);
 	printf("\t\t\tAttached scsi disk %s\t\tState: %s\n",
 	       strncmp(device, "/dev/", 5) ? device : device + 5,
-	       strcmp(text_of(o, "disk_state"), "attached") ? text_of(o, "disk_state") : "running");
+	       strcmp(json_scalar_or_empty(o, "disk_state"), "attached")
+		       ? json_scalar_or_empty(o, "disk_state")
+		       : "running");
 	if (*why)
 		printf("\t\t\tLast error: %s\n", why);
 }
@@ -148,7 +149,7 @@ static void print_lines(struct json_object *o, unsigned level)
 	const char *above = NULL;
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		const struct line *l = &lines[i];
-		const char *value = text_of(o, l->key);
+		const char *value = json_scalar_or_empty(o, l->key);
 		if (!*value)
 			value = l->absent;
 		if (!value || l->level > level || (is_srp(o) && !strcmp(l->box, CHAP)))
@@ -163,8 +164,8 @@ static void print_lines(struct json_object *o, unsigned level)
 static void print_session(struct json_object *o, const char *target, unsigned level)
 {
 	char at[128];
-	if (strcmp(target, text_of(o, "target")))
-		printf("Target: %s (non-flash)\n", text_of(o, "target"));
+	if (strcmp(target, json_scalar_or_empty(o, "target")))
+		printf("Target: %s (non-flash)\n", json_scalar_or_empty(o, "target"));
 	portal(o, "peer", at, sizeof at);
 	printf("\tCurrent Portal: %s\n", at);
 	portal(o, "portal", at, sizeof at);
@@ -184,6 +185,6 @@ void sessions_print(struct json_object *sessions, unsigned level)
 			print_session(o, target, level);
 		else
 			print_line(o);
-		target = text_of(o, "target");
+		target = json_scalar_or_empty(o, "target");
 	}
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/json/json.h"
 #include "transport/iscsi/sendtargets.h"
 
 enum { PARTITION_MAX = 4096, LUN_TEXT_MAX = 32 };
@@ -24,14 +25,6 @@ int udev_partition(const char *device, const char *node)
 		return -1;
 	unsigned long number = strtoul(node + n + 1, &end, 10);
 	return *end || !number || number > PARTITION_MAX ? -1 : (int)number;
-}
-
-static const char *text_of(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-	return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string)
-		       ? json_object_get_string(v)
-		       : "";
 }
 
 // What a target says of itself is any text: a run of characters that udev does not take is '_'.
@@ -63,7 +56,7 @@ static void put_property(FILE *out, const char *key, const char *prefix, const c
 // the designator, as scsi_id(8) puts it in front.
 static const char *designator(struct json_object *state, char *type)
 {
-	const char *identity = text_of(state, "identity");
+	const char *identity = json_text_or_empty(state, "identity");
 	*type = !strncmp(identity, "naa.", 4) ? '3' : '2';
 	return *type == '3' || !strncmp(identity, "eui.", 4) ? identity + 4 : NULL;
 }
@@ -79,7 +72,8 @@ static void put_serial(FILE *out, struct json_object *state)
 	}
 	fputc('S', out);
 	for (int i = 0; i < 3; i++) {
-		put_safe(out, text_of(state, (const char *[]){ "vendor", "product", "serial" }[i]));
+		put_safe(out, json_text_or_empty(
+				      state, (const char *[]){ "vendor", "product", "serial" }[i]));
 		fputs(i < 2 ? "_" : "", out);
 	}
 }
@@ -87,7 +81,7 @@ static void put_serial(FILE *out, struct json_object *state)
 static bool has_serial(struct json_object *state)
 {
 	char type;
-	return designator(state, &type) || *text_of(state, "serial");
+	return designator(state, &type) || *json_text_or_empty(state, "serial");
 }
 
 // ---- links ----
@@ -115,7 +109,7 @@ static void put_ids(struct links *l, struct json_object *state)
 {
 	char type;
 	const char *id = designator(state, &type);
-	put_safe(begin_link(l, "by-id/farblock-"), text_of(state, "name"));
+	put_safe(begin_link(l, "by-id/farblock-"), json_text_or_empty(state, "name"));
 	end_link(l);
 	if (id) {
 		put_safe(begin_link(l, "by-id/wwn-0x"), id);
@@ -172,7 +166,7 @@ static void put_paths(struct links *l, struct json_object *state)
 	    !json_object_is_type(paths, json_type_array))
 		return;
 	for (size_t i = 0; i < json_object_array_length(paths); i++)
-		put_path(l, text_of(json_object_array_get_idx(paths, i), "url"));
+		put_path(l, json_text_or_empty(json_object_array_get_idx(paths, i), "url"));
 }
 
 void udev_print(FILE *out, struct json_object *state, int partition)
@@ -180,10 +174,10 @@ void udev_print(FILE *out, struct json_object *state, int partition)
 	char type;
 	const char *id = designator(state, &type);
 	struct links l = { out, partition, 0 };
-	put_property(out, "FARBLOCK_NAME", "", text_of(state, "name"));
-	put_property(out, "ID_VENDOR", "", text_of(state, "vendor"));
-	put_property(out, "ID_MODEL", "", text_of(state, "product"));
-	put_property(out, "ID_SCSI_SERIAL", "", text_of(state, "serial"));
+	put_property(out, "FARBLOCK_NAME", "", json_text_or_empty(state, "name"));
+	put_property(out, "ID_VENDOR", "", json_text_or_empty(state, "vendor"));
+	put_property(out, "ID_MODEL", "", json_text_or_empty(state, "product"));
+	put_property(out, "ID_SCSI_SERIAL", "", json_text_or_empty(state, "serial"));
 	put_property(out, "ID_WWN", "0x", id ? id : "");
 	if (has_serial(state)) {
 		fputs("ID_SERIAL=", out);

@@ -9,8 +9,8 @@ struct tree;
 
 // Reads which disks are attached on this machine. Errors with a text.
 int tree_new(struct tree **ret, const struct tool *t, struct err *e);
-// Prints the JSON, if that is asked for, and frees it; NULL is fine. The exit status: TOOL_FAILED
-// if no portal has told its targets, that of a signal after one.
+// Prints the JSON, if the user asked for it, and frees r; NULL is fine. Returns the exit status:
+// TOOL_FAILED if no portal listed its targets, 128 and the signal's number after a signal.
 int tree_end(struct tree *r);
 
 // Begins with a portal; url is shown and copied.
