@@ -5,7 +5,7 @@ lie."""
 import struct
 
 import iscsi_raw as raw
-from hostile_rdma import OPTIONS, Read, RdmaPeer, Send, Write, images, mpa_reply
+from hostile_rdma import OPTIONS, Liar, Read, RdmaPeer, Send, Write, images, mpa_reply
 from hostile_target import STATUS, Target
 from iser_raw import iser_header
 
@@ -37,7 +37,7 @@ class Request(raw.Pdu):
         self.out, self.into = (write_stag, write_at), (read_stag, read_at)
 
 
-class IserTarget(Target):
+class IserTarget(Liar, Target):
     """lie(target, request, actions): request None: the connect, actions are [bytes of the reply of
     MPA]."""
 
@@ -60,12 +60,6 @@ class IserTarget(Target):
                         action.run(peer)
         except OSError:
             pass  # the initiator has closed the connection
-
-    def changed(self, request, actions, image):
-        was = image(actions)
-        actions = self.lie and self.lie(self, request, actions) or actions
-        self.told += image(actions) != was
-        return actions
 
     @staticmethod
     def actions(pdu):

@@ -167,3 +167,13 @@ class RdmaPeer:
         while not self.messages:
             self.turn()
         return self.messages.pop(0)
+
+
+class Liar:
+    """A target whose lie() changes the actions of an answer; it counts the lies that it told."""
+
+    def changed(self, request, actions, image):
+        was = image(actions)
+        actions = self.lie and self.lie(self, request, actions) or actions
+        self.told += image(actions) != was
+        return actions

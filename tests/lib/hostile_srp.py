@@ -5,7 +5,7 @@ lie."""
 import struct
 
 import hostile_target as honest
-from hostile_rdma import (OPTIONS, Read, RdmaPeer, Send, Write, images, mpa_reply)
+from hostile_rdma import OPTIONS, Liar, Read, RdmaPeer, Send, Write, images, mpa_reply
 from rdma_raw import ENHANCED
 from srp_raw import (CMD, CRED_RSP, AER_RSP, DIRECT, DIUNDER, I_LOGOUT, IMMEDIATE_SUPPORTED, INDIRECT, LOGIN_RSP, RSP, RSPVALID, TSK_MGMT, Iu)
 
@@ -48,7 +48,7 @@ def page(names=LISTED + b" 127.0.0.1:5555\0", version=1, length=None, flags=0, c
     return struct.pack(">BBH", 0x3f, code, len(body) if length is None else length) + body
 
 
-class SrpTarget(honest.Listener):
+class SrpTarget(Liar, honest.Listener):
     """lie(target, iu, actions): iu None: the login, actions are [bytes of the reply of MPA]."""
 
     options = OPTIONS
@@ -71,12 +71,6 @@ class SrpTarget(honest.Listener):
                         return
         except OSError:
             pass  # the initiator has closed the connection
-
-    def changed(self, iu, actions, image):
-        was = image(actions)
-        actions = self.lie and self.lie(self, iu, actions) or actions
-        self.told += image(actions) != was
-        return actions
 
     @staticmethod
     def accepted(private):

@@ -21,7 +21,7 @@ mknod /dev/null c 1 3
 mknod "$2" b $3
 udevadm test --action=change "/sys/class/block/${2#/dev/}" 2>&1
 cd /dev
-find disk -type l -printf 'LINK %p %l\\n' 2>/dev/null || true
+[ ! -d disk ] || find disk -type l -printf 'LINK %p %l\\n'
 """
 
 

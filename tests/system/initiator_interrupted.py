@@ -81,8 +81,8 @@ def a_message_waits_for_room(daemon, target, path):
     eventually("the bench at work", lambda: daemon.moved(path)[1] > before + MIB)
     process.send_signal(signal.SIGINT)
     eventually("the message", lambda: is_woken(process))
-    with os.fdopen(source, "rb") as told:
-        said = told.read()[full:]
+    with os.fdopen(source, "rb") as stream:
+        said = stream.read()[full:]
     check(process.wait(60) == 130, process.returncode)
     check(b"bench: interrupted after " in said, said)
 
