@@ -39,7 +39,7 @@ struct ini_config {
 	unsigned abort_timeout;	      // for the response to a task management request
 	unsigned logout_timeout;      // then the connection is just closed
 	unsigned noop_out_interval;   // idle time before a ping; 0: never
-	unsigned noop_out_timeout;    // without a response the connection is closed
+	unsigned noop_out_timeout;    // without anything received after it the session is lost
 	unsigned replacement_timeout; // how long to retry a lost session; 0: not at all
 };
 

@@ -176,15 +176,17 @@ static void tmf_tick(struct ini_session *s, uint64_t now)
 static void ping_tick(struct ini_session *s, uint64_t now)
 {
 	const struct ini_config *c = &s->config;
+	uint64_t rx_ns = s->dm->ops->last_rx(s->dm);
+	uint64_t since_ns = rx_ns > s->ping_ns ? rx_ns : s->ping_ns; // answers may be behind data
 	struct err e;
-	if (s->ping_tag && now - s->ping_ns >= c->noop_out_timeout * NS_PER_SEC) {
+	if (s->ping_tag && now >= since_ns + c->noop_out_timeout * NS_PER_SEC) {
 		err_set(&e, -ETIMEDOUT, "%s: no answer to a NOP-Out within %u s", s->dm->peer,
 			c->noop_out_timeout);
 		if (s->ping)
 			ping_over(s, -ETIMEDOUT);
 		session_lost(s, &e, false);
 	} else if (!s->ping_tag && c->noop_out_interval &&
-		   now - s->dm->ops->last_rx(s->dm) >= c->noop_out_interval * NS_PER_SEC) {
+		   now >= rx_ns + c->noop_out_interval * NS_PER_SEC) {
 		ping_send(s);
 	}
 }

@@ -265,6 +265,54 @@ static void a_target_that_answers_no_ping_is_left(void **state)
 	rig_done(&r);
 }
 
+static struct timer talk;
+static struct rig *talk_rig;
+static struct fake_conn *talk_conn;
+static unsigned words;
+
+static void on_talk(struct timer *t)
+{
+	uint8_t nop[48];
+	if (++words == 8) {
+		scsi_session_logout(talk_rig->s);
+		return;
+	}
+	fake_head(talk_conn, nop, ISCSI_OP_NOP_IN, ISCSI_F, NULL);
+	put_be32(nop + 20, ISCSI_TAG_NONE);
+	fake_say(talk_conn, nop, NULL, 0);
+	timer_arm(talk_rig->w, t, 300000);
+}
+
+static void pdu_talk(struct fake_conn *c, const uint8_t *bhs, const uint8_t *data, uint32_t len)
+{
+	if ((bhs[0] & 0x3f) != ISCSI_OP_NOP_OUT) {
+		fake_pdu(c, bhs, data, len);
+	} else if (!talk_conn) {
+		talk_conn = c;
+		timer_init(&talk, on_talk);
+		timer_arm(talk_rig->w, &talk, 300000);
+	}
+}
+
+static void up_stay(struct rig *r)
+{
+}
+
+// The answer may be behind much data, on a slow link.
+static void a_target_that_sends_is_alive_though_it_answers_no_ping(void **state)
+{
+	struct rig r;
+	rig_init(&r);
+	talk_rig = &r;
+	r.config.noop_out_interval = r.config.noop_out_timeout = 1;
+	r.fake.pdu = pdu_talk;
+	r.on_up = up_stay;
+	rig_run(&r);
+	assert_int_equal(words, 8);
+	assert_int_equal(r.downs, 0);
+	rig_done(&r);
+}
+
 // NOP-Ins without end, from a target that reads nothing.
 static void flood_on(struct watch *wa, uint32_t events)
 {
@@ -404,6 +452,7 @@ int main(void)
 		cmocka_unit_test(a_ping_is_answered),
 		cmocka_unit_test(a_targets_ping_is_answered_with_its_tag_and_lun),
 		cmocka_unit_test(a_target_that_answers_no_ping_is_left),
+		cmocka_unit_test(a_target_that_sends_is_alive_though_it_answers_no_ping),
 		cmocka_unit_test(a_flood_of_pings_leaves_memory_bounded),
 		cmocka_unit_test(a_target_that_asks_for_a_logout_gets_it_and_is_logged_in_to_again),
 		cmocka_unit_test(scsi_events_come_with_sense_that_lies_in_the_message),
