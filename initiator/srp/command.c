@@ -45,6 +45,12 @@ static void task_put(struct srps_session *s, struct srps_task *t)
 
 // --- sending ---
 
+static unsigned room(const struct srps_channel *c)
+{
+	unsigned n = srpi_room(c->ch);
+	return n && srps_ping_needs_room(c) ? n - 1 : n;
+}
+
 unsigned srps_room(struct scsi_session *scsi)
 {
 	struct srps_session *s = srps_of(scsi);
@@ -52,7 +58,7 @@ unsigned srps_room(struct scsi_session *scsi)
 	if (s->state != SRPS_UP || s->is_draining || srps_tmf_holds(s))
 		return 0;
 	for (unsigned i = 0; i < s->channel_count; i++)
-		n += srpi_room(s->channels[i].ch);
+		n += room(&s->channels[i]);
 	return n;
 }
 
@@ -61,7 +67,7 @@ static struct srps_channel *channel(struct srps_session *s)
 {
 	do
 		s->next = s->next + 1 < s->channel_count ? s->next + 1 : 0;
-	while (!srpi_room(s->channels[s->next].ch));
+	while (!room(&s->channels[s->next]));
 	return &s->channels[s->next];
 }
 
@@ -115,9 +121,22 @@ static void take_result(struct scsi_cmd *c, const struct srpi_task *t)
 	memcpy(c->sense, t->sense, t->sense_len);
 }
 
+// The channel is closing: send nothing more.
+static void take_loss(struct srps_session *s, int res)
+{
+	if (res == -EPIPE && !s->is_dropping)
+		s->is_draining = true;
+}
+
 void srps_done(struct srpi_channel *ch, struct srpi_task *srp, int res)
 {
-	struct srps_session *s = ((struct srps_channel *)srpi_role(ch))->s;
+	struct srps_channel *on = srpi_role(ch);
+	struct srps_session *s = on->s;
+	if (srps_ping_done(on, srp)) {
+		take_loss(s, res);
+		scsi_session_pump_later(&s->scsi); // with its credit
+		return;
+	}
 	struct srps_task *t = container_of(srp, struct srps_task, srp);
 	struct scsi_cmd *c = t->cmd;
 	take_result(c, srp);
@@ -125,7 +144,6 @@ void srps_done(struct srpi_channel *ch, struct srpi_task *srp, int res)
 		take_refusal(c, srp->code);
 	c->sent = NULL;
 	task_put(s, t);
-	if (res == -EPIPE && !s->is_dropping)
-		s->is_draining = true; // the channel is closing: send nothing more
+	take_loss(s, res);
 	scsi_cmd_ended(c, res);
 }

@@ -16,6 +16,8 @@ void srps_describe(const struct scsi_session *scsi, scsi_say *say, void *arg)
 	say(arg, "recovery_timeout", NULL, c->replacement_timeout);
 	say(arg, "login_timeout", NULL, c->connect_timeout);
 	say(arg, "abort_timeout", NULL, c->abort_timeout);
+	say(arg, "ping_interval", NULL, c->ping_interval);
+	say(arg, "ping_timeout", NULL, c->ping_timeout);
 	if (!scsi->was_up)
 		return;
 	say(arg, "channels", NULL, s->info.channels);

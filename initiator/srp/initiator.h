@@ -38,6 +38,8 @@ struct srps_config {
 	unsigned connect_timeout;     // of one channel, with its login
 	unsigned command_timeout;     // then the command is aborted; 0: never
 	unsigned abort_timeout;	      // for the response to ABORT TASK
+	unsigned ping_interval;	      // without anything received, then a ping; 0: never
+	unsigned ping_timeout;	      // without anything received after it the session is lost
 	unsigned logout_timeout;      // then the channels are just closed
 	unsigned replacement_timeout; // how long to retry a lost session; 0: not at all
 };

@@ -17,6 +17,8 @@ void srps_config_init(struct srps_config *c)
 		.connect_timeout = 15,
 		.command_timeout = 30,
 		.abort_timeout = 15,
+		.ping_interval = 5,
+		.ping_timeout = 5,
 		.logout_timeout = 5,
 		.replacement_timeout = 120,
 	};

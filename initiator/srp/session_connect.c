@@ -96,6 +96,8 @@ static void on_tick(struct timer *t)
 	scsi_session_tick(&s->scsi, now);
 	if (s->state == SRPS_UP)
 		srps_tmf_tick(s, now);
+	if (s->state == SRPS_UP)
+		srps_ping_tick(s, now);
 }
 
 static void fill_info(struct srps_session *s)

@@ -21,6 +21,11 @@ struct srps_channel {
 	struct srps_session *s;
 	struct srpi_channel *ch; // until it is closed; NULL: none
 	unsigned retries;	 // of its connect
+
+	// ping
+	bool is_pinging;
+	uint64_t ping_ns; // when it was sent
+	struct srpi_task ping;
 };
 
 // A command that a channel has.
@@ -102,6 +107,15 @@ void srps_tmf_done(struct srpi_channel *ch, int code);
 void srps_tmf_tick(struct srps_session *s, uint64_t now); // every second
 // Whether commands wait for its end.
 bool srps_tmf_holds(const struct srps_session *s);
+
+// ping.c
+void srps_ping_tick(struct srps_session *s, uint64_t now); // every second while up
+// Whether a credit of the channel is kept for the next one.
+bool srps_ping_needs_room(const struct srps_channel *c);
+// t has ended. True: it was the channel's ping.
+bool srps_ping_done(struct srps_channel *c, const struct srpi_task *t);
+// The commands of the channel to LUN 0 were aborted: they get no response.
+void srps_ping_aborted(struct srps_channel *c);
 
 // describe.c
 void srps_describe(const struct scsi_session *scsi, scsi_say *say, void *arg);

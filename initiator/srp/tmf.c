@@ -50,7 +50,7 @@ int srps_tmf_send(struct scsi_session *scsi, struct scsi_tmf *t)
 // --- the response ---
 
 // Those of a channel to a logical unit. A command's end may end the session.
-static void drop_tasks(struct srps_session *s, const struct srps_channel *on, const uint8_t *lun)
+static void drop_tasks(struct srps_session *s, struct srps_channel *on, const uint8_t *lun)
 {
 	struct list gone;
 	list_init(&gone);
@@ -62,6 +62,8 @@ static void drop_tasks(struct srps_session *s, const struct srps_channel *on, co
 		list_remove(it);
 		list_push_back(&gone, it);
 	}
+	if (!memcmp(lun, on->ping.lun, sizeof on->ping.lun))
+		srps_ping_aborted(on);
 	while (!list_empty(&gone)) {
 		struct scsi_cmd *c = list_entry(gone.next, struct scsi_cmd, link);
 		struct srps_task *t = c->sent;

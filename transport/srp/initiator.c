@@ -225,6 +225,11 @@ void srpi_info(const struct srpi_channel *ch, struct srpi_info *ret)
 				   .reject = ch->reject_reason };
 }
 
+uint64_t srpi_last_rx(const struct srpi_channel *ch)
+{
+	return ch->qp->last_rx_ns;
+}
+
 uint32_t srpi_immediate_max(const struct srpi_channel *ch)
 {
 	return ch->imm_max;

@@ -100,5 +100,7 @@ struct srpi_info {
 	uint32_t reject;	  // enum srp_rej_reason of the LOGIN_REJ; 0: none
 };
 void srpi_info(const struct srpi_channel *ch, struct srpi_info *ret);
+// When bytes of the peer last arrived, as of worker_now(); over an adapter: a message. 0: never.
+uint64_t srpi_last_rx(const struct srpi_channel *ch);
 // Longest data that srpi_send() sends as immediate data; 0: none.
 uint32_t srpi_immediate_max(const struct srpi_channel *ch);
