@@ -10,6 +10,7 @@
 #include "initiator/holder/chore.h"
 #include "initiator/holder/control.h"
 #include "initiator/holder/holder.h"
+#include "initiator/holder/path_log.h"
 
 // What waits for a detach, and since when. serve.c
 struct detaching {
@@ -29,8 +30,9 @@ struct holder {
 	struct carrier_info info; // of the carrier
 	const struct carrier_ops *via;
 	sem_t ready, closed;
-	bool is_abandoned, has_closed; // the disk
-	struct err why;		       // of the disk's readiness
+	bool is_abandoned, has_closed;		   // the disk
+	struct err why;				   // of the disk's readiness
+	struct path_log path_logs[DISK_PATHS_MAX]; // on the disk's worker
 	struct control control;
 	struct chore chore; // what blocks: start and end of the carrier
 	struct detaching detaching;

@@ -31,6 +31,8 @@ static void on_path(void *arg, unsigned index, enum disk_path_state s, const str
 	struct holder *h = arg;
 	struct disk_path_info i;
 	disk_path_info(h->disk, index, &i);
+	if (!path_log_is_news(&h->path_logs[index], s, why))
+		return;
 	if (why->code)
 		log_warn("%s: %s: %s", i.name, disk_path_state_text(s), why->text);
 	else

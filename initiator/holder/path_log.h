@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the log says of a path: what has changed, not each attempt of a path that is tried again for
+// ever. One thread at a time, does not block.
+#pragma once
+
+#include "core/err.h"
+#include "initiator/disk/disk.h"
+
+// Zeroes: nothing was said.
+struct path_log {
+	char connecting[sizeof((struct err *)0)->text], faulty[sizeof((struct err *)0)->text];
+	bool is_down; // since a reason was said
+};
+
+// Whether the path's new state is news: it serves again, or does not for a reason that was not said
+// since it last did.
+bool path_log_is_news(struct path_log *l, enum disk_path_state s, const struct err *why);
