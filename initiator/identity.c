@@ -196,8 +196,8 @@ enum scsi_lu_change identity_compare(const struct identity *before, const struct
 {
 	char old[48], new[48];
 	if (!is_same_disk(before, after)) {
-		err_set(why, -ESTALE, "replaced by another disk (%s before, %s now)",
-			name_of(before, old), name_of(after, new));
+		err_set(why, -ESTALE, "another disk (%s, not %s)", name_of(after, new),
+			name_of(before, old));
 		return SCSI_LU_REPLACED;
 	}
 	if (before->block_size != after->block_size)

@@ -45,11 +45,29 @@ static void no_path_ends(struct disk *d)
 		d->ops.no_path(d->arg, &none);
 }
 
+static bool has_looked_at_all(const struct disk *d)
+{
+	for (unsigned i = 0; i < d->path_count; i++)
+		if (!d->paths[i].failures && d->paths[i].state < DISK_PATH_UP)
+			return false;
+	return true;
+}
+
+static void settle(struct disk *d)
+{
+	if (d->is_settled || !d->is_ready || !has_looked_at_all(d))
+		return;
+	d->is_settled = true;
+	if (d->ops.settled)
+		d->ops.settled(d->arg);
+}
+
 static void paths_changed(struct disk *d)
 {
 	bool has_path = disk_has_path(d);
 	if (!d->is_ready || d->is_closing)
 		return;
+	settle(d);
 	if (has_path)
 		io_pump_later(d);
 	if (has_path && d->has_no_path)
@@ -84,24 +102,14 @@ static void tell_ready(struct disk *d, const struct err *why)
 	d->ops.ready(d->arg, why);
 }
 
-static bool has_failed(const struct disk *d)
-{
-	for (unsigned i = 0; i < d->path_count; i++)
-		if (!d->paths[i].failures && d->paths[i].state < DISK_PATH_STANDBY)
-			return false;
-	return true;
-}
-
 static void on_give_up(struct defer *defer)
 {
 	disk_close(container_of(defer, struct disk, give_up));
 }
 
-static void looked(struct disk *d, const struct err *why)
+static void open_by(struct disk *d, const struct err *why)
 {
 	static const struct err none;
-	if (d->is_told || d->is_closing)
-		return;
 	if (disk_has_path(d)) {
 		d->is_ready = true;
 		timer_arm(d->worker, &d->recheck, RECHECK_SECONDS * US_PER_SEC);
@@ -111,8 +119,17 @@ static void looked(struct disk *d, const struct err *why)
 	if (why->code && !d->first_why.code)
 		d->first_why = *why;
 	// Not from inside: it ends the session that tells this.
-	if (!d->is_ready && has_failed(d))
+	if (!d->is_ready && has_looked_at_all(d))
 		worker_defer(d->worker, &d->give_up, on_give_up); // which tells ready
+}
+
+static void looked(struct disk *d, const struct err *why)
+{
+	if (d->is_closing)
+		return;
+	if (!d->is_told)
+		open_by(d, why);
+	settle(d);
 }
 
 static bool is_other_size(const struct disk *d, const struct facts *f)

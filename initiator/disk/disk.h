@@ -112,6 +112,9 @@ struct disk_ops {
 	// The first path is up and the facts are known, or (why->code) the disk cannot be opened:
 	// no path could be used at first login. Called once.
 	void (*ready)(void *arg, const struct err *why);
+	// After ready: each path has been up, in standby or faulty, or has failed to log in once.
+	// Called once.
+	void (*settled)(void *arg);
 	// The state of path index has changed; why->code 0: without a fault.
 	void (*path)(void *arg, unsigned index, enum disk_path_state state, const struct err *why);
 	// All paths are gone (requests queue) or (why->code 0) one is up again.

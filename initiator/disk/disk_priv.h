@@ -61,6 +61,7 @@ struct disk {
 	unsigned path_count, next; // next: of round robin
 	struct facts facts;
 	bool is_ready, is_told; // ready was called
+	bool is_settled;	// ... settled
 	bool has_no_path;	// told
 	bool fails_at_once;	// no path for no_path_retry seconds
 	bool is_stale;

@@ -37,7 +37,7 @@ struct holder {
 	struct chore chore; // what blocks: start and end of the carrier
 	struct detaching detaching;
 	int lock, claim, signals, wake;
-	atomic_bool is_resized, has_ended, has_no_path, is_stale;
+	atomic_bool is_resized, has_ended, has_no_path, is_stale, is_settled;
 	struct err ended_why; // set before has_ended
 };
 

@@ -9,6 +9,9 @@
 #include "initiator/holder/holder_priv.h"
 #include "initiator/sync.h"
 
+#define SETTLE_MS 2000
+#define NS_PER_MS 1000000
+
 // ---- the disk's events, on its worker ----
 
 void holder_wake(struct holder *h)
@@ -23,6 +26,13 @@ static void on_ready(void *arg, const struct err *why)
 	struct holder *h = arg;
 	h->why = *why;
 	sem_post(&h->ready);
+	holder_wake(h);
+}
+
+static void on_settled(void *arg)
+{
+	struct holder *h = arg;
+	atomic_store(&h->is_settled, true);
 	holder_wake(h);
 }
 
@@ -108,6 +118,7 @@ static void open_run(void *arg)
 {
 	static const struct disk_ops ops = {
 		.ready = on_ready,
+		.settled = on_settled,
 		.path = on_path,
 		.no_path = on_no_path,
 		.failing = on_failing,
@@ -147,6 +158,47 @@ static bool wait_ready(struct holder *h)
 	return is_interrupted;
 }
 
+// The other paths have a moment, so that the answer says which of them are up.
+static void wait_settled(struct holder *h)
+{
+	struct pollfd fds[] = {
+		{h->wake,	   POLLIN, 0},
+		{ h->signals, POLLIN, 0}
+	};
+	uint64_t count, now, until = clock_ns() / NS_PER_MS + SETTLE_MS;
+	while (!atomic_load(&h->is_settled) && !fds[1].revents &&
+	       (now = clock_ns() / NS_PER_MS) < until)
+		if (poll(fds, 2, (int)(until - now)) > 0 && fds[0].revents &&
+		    read(h->wake, &count, sizeof count) < 0)
+			continue; // EAGAIN
+}
+
+struct looking {
+	struct disk *disk;
+	struct disk_path_info path;
+	bool is_found;
+};
+
+static void look_run(void *arg)
+{
+	struct looking *l = arg;
+	for (unsigned i = 0; i < disk_path_count(l->disk) && !l->is_found; i++) {
+		disk_path_info(l->disk, i, &l->path);
+		l->is_found = l->path.state == DISK_PATH_FAULTY && l->path.why.code == -ESTALE;
+	}
+}
+
+// Which of two disks was meant is not known.
+static int refuse_other_disks(const struct holder *h, struct err *e)
+{
+	struct looking l = { .disk = h->disk };
+	worker_call(h->worker, look_run, &l);
+	if (!l.is_found)
+		return 0;
+	return err_set(e, -EINVAL, "%s: %s: %.160s: the URLs are not paths of one disk",
+		       h->config->name, l.path.name, l.path.why.text);
+}
+
 int holder_open_disk(struct holder *h, struct err *e)
 {
 	struct opening o = { .h = h, .e = e };
@@ -157,8 +209,10 @@ int holder_open_disk(struct holder *h, struct err *e)
 	if (o.r < 0)
 		return o.r;
 	bool is_interrupted = wait_ready(h);
-	if (!h->why.code)
-		return 0;
+	if (!h->why.code) {
+		wait_settled(h);
+		return refuse_other_disks(h, e);
+	}
 	*e = h->why;
 	if (is_interrupted)
 		err_set(e, -ECANCELED, "%s: interrupted", h->config->name);

@@ -124,6 +124,27 @@ static int undo(const struct holder_config *c, const struct child *child)
 	return child_interrupted();
 }
 
+static void say_path(const char *name, struct json_object *path)
+{
+	const char *state = json_scalar_or_empty(path, "state");
+	const char *why = json_scalar_or_empty(path, "last_error");
+	if (strcmp(state, disk_path_state_text(DISK_PATH_UP)) &&
+	    strcmp(state, disk_path_state_text(DISK_PATH_STANDBY)))
+		tool_say("%s: %s: %s%s%s", name, json_scalar_or_empty(path, "url"), state,
+			 *why ? ": " : "", why);
+}
+
+// Paths that are not up: the disk is attached all the same.
+static void say_paths(struct json_object *status)
+{
+	struct json_object *paths;
+	if (!json_object_object_get_ex(status, "paths", &paths) ||
+	    !json_object_is_type(paths, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(paths); i++)
+		say_path(json_scalar_or_empty(status, "name"), json_object_array_get_idx(paths, i));
+}
+
 static int conclude(const struct holder_config *c, const struct child *child, attach_ready *ready,
 		    void *arg)
 {
@@ -138,6 +159,7 @@ static int conclude(const struct holder_config *c, const struct child *child, at
 		child_wait(child);
 		status = tool_fail_by(&e);
 	} else {
+		say_paths(o);
 		ready(arg, o);
 		status = TOOL_OK;
 	}

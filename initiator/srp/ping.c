@@ -63,8 +63,7 @@ static bool tick(struct srps_session *s, struct srps_channel *c, uint64_t now)
 
 void srps_ping_tick(struct srps_session *s, uint64_t now)
 {
-	// What a task management request waits for has its own limit.
-	if (!s->config.ping_interval || s->is_draining || srps_tmf_holds(s))
+	if (!s->config.ping_interval || s->is_draining)
 		return;
 	for (unsigned i = 0; i < s->channel_count; i++)
 		if (tick(s, &s->channels[i], now))

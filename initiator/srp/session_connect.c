@@ -96,7 +96,7 @@ static void on_tick(struct timer *t)
 	scsi_session_tick(&s->scsi, now);
 	if (s->state == SRPS_UP)
 		srps_tmf_tick(s, now);
-	if (s->state == SRPS_UP)
+	if (s->state == SRPS_UP && !srps_tmf_holds(s)) // which has its own limit
 		srps_ping_tick(s, now);
 }
 

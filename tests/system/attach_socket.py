@@ -243,6 +243,21 @@ def a_signal_undoes_an_attachment(attachments):
     check(attachments.list() == [], "something is left")
 
 
+def urls_of_two_disks_are_refused(attachments, target):
+    said = attachments.attach(target.url(), target.url(1), "--via", "socket", "--name", "disk",
+                              status=1)
+    check("another disk (" in said and said.endswith(": the URLs are not paths of one disk"), said)
+    check(attachments.list() == [], "something is left")
+
+
+def paths_that_are_not_up_are_told(attachments, target):
+    dead = f"iscsi://127.0.0.1:{farblock.free_port()}/{target.iqn}/0"
+    said = attachments.attach(target.url(), dead, "--via", "socket", "--name", "disk").splitlines()
+    check(len(said) == 2 and said[0].startswith(f"farblock-initiator: disk: {dead}: connecting: ")
+          and "refused" in said[0] and said[1].startswith("nbd+unix://"), f"{said}")
+    attachments.detach("disk")
+
+
 def entries_are_attached(scratch, attachments, target):
     directory = scratch.file("attach.d")
     os.mkdir(directory)
@@ -263,7 +278,8 @@ def entries_are_attached(scratch, attachments, target):
 def test():
     with Scratch() as scratch, Attachments(scratch) as attachments:
         config = Config()
-        target = config.target([config.fileio("disk", scratch.file("disk.img"), SIZE)])
+        target = config.target([config.fileio("disk", scratch.file("disk.img"), SIZE),
+                                config.fileio("other", scratch.file("other.img"), SIZE)])
         with Farblockd(scratch, config):
             qemu_writes_and_reads(scratch, attachments, target)
             a_used_export_is_not_detached(attachments)
@@ -276,6 +292,8 @@ def test():
             slow_clients_delay_no_request(attachments, target)
             another_initiators_reservation_is_told(attachments, target)
             a_signal_undoes_an_attachment(attachments)
+            urls_of_two_disks_are_refused(attachments, target)
+            paths_that_are_not_up_are_told(attachments, target)
             entries_are_attached(scratch, attachments, target)
         a_killed_target_is_waited_for(scratch, attachments, config, target)
         force_ends_what_waits_for_a_target(scratch, attachments, config, target)

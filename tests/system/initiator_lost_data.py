@@ -61,7 +61,7 @@ def another_disk(daemon, target, path, other):
         file.write(other.text())
     daemon.start()
     goes_on(stream, data)
-    stream.end(1, "replaced by another disk")
+    stream.end(1, "another disk (")
     check(daemon.moved(path)[0] == 0, "the other disk was written to")
 
 

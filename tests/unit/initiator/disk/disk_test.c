@@ -13,7 +13,7 @@ enum { BYTES = 3 << 20 }; // of a request: three commands
 static struct way ways[2];
 static struct worker *worker;
 static struct disk *disk;
-static sem_t ready, closed, moved, done, stale, changed, faulty;
+static sem_t ready, settled, closed, moved, done, stale, changed, faulty;
 static struct err ready_why, stale_why;
 static uint8_t content[BYTES], read_back[BYTES];
 
@@ -21,6 +21,11 @@ static void on_ready(void *arg, const struct err *why)
 {
 	ready_why = *why;
 	sem_post(&ready);
+}
+
+static void on_settled(void *arg)
+{
+	sem_post(&settled);
 }
 
 static void on_path(void *arg, unsigned index, enum disk_path_state s, const struct err *why)
@@ -64,6 +69,7 @@ static void on_closed(void *arg)
 }
 
 static const struct disk_ops ops = { .ready = on_ready,
+				     .settled = on_settled,
 				     .path = on_path,
 				     .failing = on_failing,
 				     .changed = on_resized,
@@ -466,6 +472,21 @@ static void one_path_to_another_disk_is_left_alone(void **state)
 	assert_memory_equal(far.disk, content, BYTES);
 }
 
+static void it_has_settled_when_each_path_was_looked_at(void **state)
+{
+	struct opening o = { 2 };
+	struct disk_path_info i;
+	ways[1].serial = 'b';
+	worker_call(worker, open_run, &o);
+	sem_wait(&ready);
+	sem_wait(&settled);
+	disk_path_info(disk, 0, &i);
+	assert_int_equal(i.state, DISK_PATH_UP);
+	disk_path_info(disk, 1, &i);
+	assert_int_equal(i.state, DISK_PATH_FAULTY);
+	assert_non_null(strstr(i.why.text, "another disk (bbbb, not aaaa)"));
+}
+
 // --- each test ---
 
 static int setup(void **state)
@@ -478,7 +499,9 @@ static int setup(void **state)
 	far.has_ways = true;
 	ways[0] = (struct way){ .alua = 0xff, .group = 1 };
 	ways[1] = (struct way){ .alua = 0xff, .group = 2 };
-	sem_t *const all[] = { &ready, &closed, &moved, &done, &stale, &changed, &faulty };
+	sem_t *const all[] = {
+		&ready, &settled, &closed, &moved, &done, &stale, &changed, &faulty
+	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		sem_init(all[i], 0, 0);
 	return scsi_sync_worker_new(&worker, &e);
@@ -524,6 +547,7 @@ int main(void)
 		T(a_disk_that_shrank_while_no_path_was_up_is_refused),
 		T(a_disk_that_shrinks_under_a_live_session_is_refused),
 		T(one_path_to_another_disk_is_left_alone),
+		T(it_has_settled_when_each_path_was_looked_at),
 	};
 	for (int i = 0; i < BYTES; i++)
 		content[i] = (uint8_t)(i * 7 + i / 4096);
