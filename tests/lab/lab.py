@@ -88,9 +88,9 @@ GROUPS = {
     "attach-srp-siw": Group(remote_disks.SCENARIOS, [], "siw", True, "srpt"),
     "boot": Group(boot.SCENARIOS, [], None, True),
     "attach-lio": Group(lio_disks.TCP, [lio_disks.logins], None, True),
-    "attach-lio-rxe": Group(lio_disks.SCENARIOS, [], "rxe", True),
+    "attach-lio-rxe": Group(lio_disks.RXE, [], "rxe", True),
     "attach-lio-siw": Group(lio_disks.SCENARIOS, [], "siw", True),
-    "attach-lio-srp-rxe": Group(lio_disks.SCENARIOS, [], "rxe", True, "srpt"),
+    "attach-lio-srp-rxe": Group(lio_disks.RXE, [], "rxe", True, "srpt"),
     "attach-lio-srp-siw": Group(lio_disks.SCENARIOS, [], "siw", True, "srpt"),
     "libiscsi": Group(libiscsi.SCENARIOS, libiscsi.CHECK, "rxe", True),
 }

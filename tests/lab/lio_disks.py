@@ -83,8 +83,8 @@ def paths(side):
 
 
 def two_paths(lab):
-    """Two portals, over TCP, on ublk: each loses its address under fio, without a word, and gets it
-    back: no error, every block verified."""
+    """Two portals, on ublk: each loses its address under fio, without a word, and gets it back: no
+    error, every block verified."""
     with kernel_target(lab):
         side = begun(lab, "ublk", url(lab), url(lab).replace(*GUESTS))
         wait_until(lambda: paths(side) == ["up", "up"], "both paths")
@@ -100,3 +100,4 @@ def two_paths(lab):
 
 SCENARIOS = [ublk, nbd]
 TCP = [logins, *SCENARIOS, two_paths]
+RXE = [*SCENARIOS, two_paths]

@@ -57,9 +57,9 @@ class Iscsi:
         "siw": f"""
             unshare -n bash -c 'ip link set lo up; ip addr add {HOST}/32 dev lo
                 mkdir {tpg}/np/{HOST}:{PORT}'""",
-        "rxe": f"mkdir {tpg}/np/{HOST}:{PORT}",
+        "rxe": "".join(f"mkdir {tpg}/np/{host}:{PORT} || exit\n" for host in GUESTS) + "true",
     }
-    enable = f"echo 1 >{tpg}/np/{HOST}:{PORT}/iser && echo 1 >{tpg}/enable"
+    enable = f"for p in {tpg}/np/*/iser; do echo 1 >$p || exit; done; echo 1 >{tpg}/enable"
     tear_down = f"""
         echo 0 >{tpg}/enable
         rmdir {tpg}/np/*
@@ -74,8 +74,7 @@ class Tcp(Iscsi):
     """The same over TCP, with a portal on each of the guest's addresses."""
 
     scheme, hosts = "iscsi", {None: HOST}
-    portal = {None: "".join(f"mkdir {Iscsi.tpg}/np/{host}:{PORT} || exit\n" for host in GUESTS)
-              + "true"}
+    portal = {None: Iscsi.portal["rxe"]}
     enable = f"echo 1 >{Iscsi.tpg}/enable"
 
 
