@@ -16,6 +16,7 @@ struct json_object *holder_state(struct holder *h)
 		.name = h->config->name,
 		.login = h->config->login,
 		.disk = h->disk,
+		.no_path_retry = h->config->disk.no_path_retry,
 		.via = h->via->name,
 		.carrier = &h->info,
 		.state = chore_is_busy(&h->chore)	? "detaching"

@@ -3,6 +3,7 @@
 #include "initiator/holder/status.h"
 
 #include <json-c/json.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "core/worker.h"
@@ -85,6 +86,17 @@ static void add_facts(struct json_object *o, const struct disk_facts *f)
 	add_text(o, "identity", f->identity);
 }
 
+// As --no-path-retry has it.
+static void add_no_path_retry(struct json_object *o, uint32_t seconds)
+{
+	char text[16];
+	snprintf(text, sizeof text, "%u", seconds);
+	add_text(o, "no_path_retry",
+		 seconds == DISK_QUEUE_FOREVER ? "queue"
+		 : seconds		       ? text
+					       : "fail");
+}
+
 // The worst one is the state of a disk that has a path.
 static const char *state_of(const struct holder_status *s, unsigned notices)
 {
@@ -122,6 +134,7 @@ struct json_object *holder_status(const struct holder_status *s)
 	json_object_object_add(o, "pid", json_object_new_int(getpid()));
 	add_carrier(o, s->via, s->carrier);
 	add_facts(o, &r.facts);
+	add_no_path_retry(o, s->no_path_retry);
 	for (unsigned i = 0; i < r.count; i++)
 		json_object_array_add(paths, path_json(&r.paths[i], r.sessions[i]));
 	json_object_object_add(o, "paths", paths);

@@ -12,6 +12,7 @@ struct holder_status {
 	const char *login; // may be NULL
 	const char *state; // NULL: as the disk's notices say, else "attached"
 	struct disk *disk;
+	uint32_t no_path_retry; // of its configuration
 	const char *via;
 	const struct carrier_info *carrier;
 };

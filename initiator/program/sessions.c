@@ -12,6 +12,7 @@
 #include "initiator/iscsi/url.h"
 #include "initiator/program/attach.h"
 #include "initiator/srp/address.h"
+#include "initiator/srp/initiator.h"
 
 struct gathering {
 	struct tool *tool;
@@ -26,21 +27,40 @@ static void copy(struct json_object *to, const char *to_key, struct json_object 
 		json_object_object_add(to, to_key, json_object_get(v));
 }
 
+static void add_names(struct json_object *o, const char *transport, const char *target,
+		      const char *portal)
+{
+	json_object_object_add(o, "transport", json_object_new_string(transport));
+	json_object_object_add(o, "target", json_object_new_string(target));
+	json_object_object_add(o, "portal", json_object_new_string(portal));
+}
+
+static void srp_portal(const char *text, char *ret, size_t size)
+{
+	struct iscsi_address a;
+	struct err ignored;
+	const char *bracket = strrchr(text, ']');
+	if (iscsi_address_parse(text, &a, &ignored))
+		return;
+	if (!strchr(bracket ? bracket : text, ':'))
+		a.port = SRPS_PORT;
+	iscsi_address_format(&a, ret, size);
+}
+
 // Between two sessions a path has no more than its URL.
-static void add_target(struct json_object *o, const char *url)
+static void add_from_url(struct json_object *o, const char *url)
 {
 	struct ini_url i;
 	struct srps_address s;
 	struct err ignored;
-	char port[SRPS_PORT_ID_TEXT];
-	const char *target = url;
-	if (json_object_object_get_ex(o, "target", NULL))
-		return;
-	if (!ini_url_parse(url, &i, &ignored))
-		target = i.target;
-	else if (!srps_address_parse(url, &s, &ignored))
-		target = srps_port_id_format(s.target, port);
-	json_object_object_add(o, "target", json_object_new_string(target));
+	char port[SRPS_PORT_ID_TEXT], portal[ISCSI_HOST_MAX + 16] = "";
+	if (!ini_url_parse(url, &i, &ignored)) {
+		iscsi_address_format(&i.portal, portal, sizeof portal);
+		add_names(o, i.is_iser ? "iser" : "tcp", i.target, portal);
+	} else if (!srps_address_parse(url, &s, &ignored)) {
+		srp_portal(s.portal, portal, sizeof portal);
+		add_names(o, "srp", srps_port_id_format(s.target, port), portal);
+	}
 }
 
 // Unique on this machine, the same for as long as the process lives.
@@ -54,7 +74,7 @@ static int64_t sid_of(struct json_object *disk, unsigned path)
 static struct json_object *session_of(struct json_object *disk, struct json_object *path,
 				      unsigned index)
 {
-	static const char *const of_disk[] = { "name", "login", "device", "pid" };
+	static const char *const of_disk[] = { "name", "login", "device", "pid", "no_path_retry" };
 	static const char *const of_path[] = { "url",	    "lun",    "state",	    "alua",
 					       "peer",	    "local",  "reconnects", "failovers",
 					       "commands",  "errors", "bytes_read", "bytes_written",
@@ -70,7 +90,8 @@ static struct json_object *session_of(struct json_object *disk, struct json_obje
 		json_object_object_foreach(session, key, value)
 			json_object_object_add(o, key, json_object_get(value));
 	}
-	add_target(o, json_scalar_or_empty(o, "url"));
+	if (!json_object_object_get_ex(o, "target", NULL))
+		add_from_url(o, json_scalar_or_empty(o, "url"));
 	return o;
 }
 

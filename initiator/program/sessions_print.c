@@ -38,7 +38,7 @@ static const struct line lines[] = {
 	{1, IFACE, "iSCSI Connection State", "connection_state", NULL},
 	{1, IFACE, "iSCSI Session State", "session_state", NULL},
 	{1, IFACE, "Internal iscsid Session State", "retry_state", NULL},
-	{2, TIMES, "Recovery Timeout", "recovery_timeout", NULL},
+	{2, TIMES, "Recovery Timeout", "no_path_retry", NULL},
 	{2, TIMES, "Login Timeout", "login_timeout", NULL},
 	{2, TIMES, "Abort Timeout", "abort_timeout", NULL},
 	{2, CHAP, "username", "chap_user", "<empty>"},
@@ -80,20 +80,39 @@ static void portal(struct json_object *o, const char *key, char *ret, size_t siz
 		 *tpgt ? tpgt : "-1");
 }
 
+// In the words of iscsiadm. The first row that matches applies; no path of a disk that was replaced
+// is used.
+static const struct {
+	const char *key, *value; // value NULL: any
+	const char *connection, *session, *retry;
+} words[] = {
+	{"state",	   "connecting",	 "TRANSPORT WAIT", "FAILED",    "REOPEN"   },
+	{ "state",	   "faulty",	     "FREE",	     "FREE",	     "REOPEN"   },
+	{ "disk_state", "another-disk", "FREE",		"FREE",	"REOPEN"	 },
+	{ "state",	   NULL,		 "LOGGED IN",      "LOGGED_IN", "NO CHANGE"},
+};
+
+static void set_states(struct json_object *o)
+{
+	size_t i = 0;
+	while (words[i].value && strcmp(json_scalar_or_empty(o, words[i].key), words[i].value))
+		i++;
+	set(o, "connection_state", words[i].connection);
+	set(o, "session_state", words[i].session);
+	set(o, "retry_state", words[i].retry);
+}
+
 // What iscsiadm says beside what the session is.
 static void derive(struct json_object *o)
 {
 	const char *local = json_scalar_or_empty(o, "local"), *port = strrchr(local, ':'),
 		   *transport = json_scalar_or_empty(o, "transport");
 	char ip[64];
-	bool is_down = !strcmp(json_scalar_or_empty(o, "state"), "connecting");
 	snprintf(ip, sizeof ip, "%.*s", (int)(port ? port - local : 0), local);
 	if (*ip)
 		set(o, "local_ip", ip);
 	set(o, "iface", strcmp(transport, "tcp") ? transport : "default");
-	set(o, "connection_state", is_down ? "TRANSPORT WAIT" : "LOGGED IN");
-	set(o, "session_state", is_down ? "FAILED" : "LOGGED_IN");
-	set(o, "retry_state", is_down ? "REOPEN" : "NO CHANGE");
+	set_states(o);
 }
 
 static void stars(size_t n)

@@ -56,7 +56,7 @@ def level_1_has_states(attachments, target):
 
 def level_2_has_what_was_negotiated(attachments):
     text = shown(attachments, 2, "data-1")
-    for line in ("\t\tRecovery Timeout: 86400", "\t\tusername: <empty>", "\t\tpassword: ********",
+    for line in ("\t\tRecovery Timeout: queue", "\t\tusername: <empty>", "\t\tpassword: ********",
                  "\t\tHeaderDigest: CRC32C", "\t\tMaxBurstLength: 1048576",
                  "\t\tImmediateData: Yes"):
         check(line + "\n" in text, f"no '{line}': {text}")
@@ -98,6 +98,37 @@ def a_lost_session_is_waited_for(attachments):
     check(text().count("Internal iscsid Session State: REOPEN") == 2, text())
 
 
+def resize(scratch, config, disk, size):
+    config.storage_objects[0]["size"] = size
+    os.truncate(scratch.file(f"{disk}.img"), size)
+
+
+def another_disk_is_not_in_use(scratch, attachments):
+    """The unit shrank. Between the sessions that look at it, a path has no more than its URL."""
+    config = Config()
+    target = config.target([config.fileio("own", scratch.file("own.img"), 2 * MIB)])
+    portal = f"127.0.0.1:{target.port}"
+    with Farblockd(scratch, config, "whole"):
+        attachments.attach(target.url(), *VIA, "--name", "own", "--no-path-retry", "30")
+    resize(scratch, config, "own", MIB)
+    with Farblockd(scratch, config, "shrunk"):
+        eventually("the refusal", lambda: attachments.one("own")["state"] == "another-disk")
+        text = shown(attachments, 3, "own")
+        for line in ("iSCSI Connection State: FREE", "iSCSI Session State: FREE",
+                     "Internal iscsid Session State: REOPEN", "Recovery Timeout: 30",
+                     f"Persistent Portal: {portal},"):
+            check(line in text, f"no '{line}': {text}")
+        between = []
+
+        def is_between():
+            between[:] = [s for s in sessions(attachments, "own") if "isid" not in s]
+            return between
+        eventually("a time without a session", is_between)
+        check([(s["portal"], s["transport"], s["target"]) for s in between] ==
+              [(portal, "tcp", target.iqn)], f"{between}")
+        attachments.detach("own")
+
+
 def test():
     with Scratch() as scratch, Attachments(scratch) as attachments:
         config = Config()
@@ -118,6 +149,8 @@ def test():
             srp_has_its_own_values(attachments, ports)
             daemon.kill()
             a_lost_session_is_waited_for(attachments)
+        attachments.command("detach", "--all", "--force")
+        another_disk_is_not_in_use(scratch, attachments)
 
 
 main(test)
