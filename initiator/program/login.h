@@ -19,6 +19,6 @@ int login_disks(struct tool *t, uint16_t ret[LOGIN_DISKS_MAX], unsigned *ret_cou
 // all. An exit status after printing the error.
 int login_stay(struct tool *t, int (*once)(struct tool *t, const char **ret_login));
 
-// record.c: writes the URLs and options of t as the record DIR/NAME.conf, with mode 0600. Negative
-// with a text.
+// record.c: writes the URLs and options of t as the record DIR/NAME.conf, with mode 0600, whole
+// at any moment; of several at once the last one stays. Negative with a text.
 int record_save(const struct tool *t, const char *dir, const char *name, struct err *e);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/whole_file.h"
 #include "initiator/holder/holder.h"
@@ -56,14 +57,16 @@ static int make(const struct tool *t, struct text *to, const char *name, struct 
 
 int record_save(const struct tool *t, const char *dir, const char *name, struct err *e)
 {
-	static const struct whole_file_ways ways = { .suffix = ".new", .may_make = true };
 	static struct text text;
-	char path[PATH_MAX];
+	char path[PATH_MAX], suffix[16];
+	// Other logins may save the same record at this moment.
+	struct whole_file_ways ways = { .suffix = suffix, .may_make = true };
 	text.len = 0;
 	text.is_cut = false;
 	if (!holder_name_is_valid(name))
 		return err_set(e, -EINVAL, "--name '%.80s': not a name of a record", name);
 	snprintf(path, sizeof path, "%s/%s.conf", dir, name);
+	snprintf(suffix, sizeof suffix, ".%d.new", (int)getpid());
 	int r = make(t, &text, name, e);
 	if (!r)
 		r = whole_file_replace(path, text.bytes, text.len, &ways, e);
