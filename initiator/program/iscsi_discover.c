@@ -67,8 +67,9 @@ int iscsi_discover(struct tool *t)
 // --- as a tree ---
 
 struct tree_state {
+	const struct tool *tool;
 	struct tree *tree;
-	const struct iscsi_address *asked;
+	const struct ini_url *asked;
 	const char *scheme;
 	const struct ini_config *config;
 	int res;
@@ -77,7 +78,7 @@ struct tree_state {
 static void found_leaf(void *arg, const struct sendtargets_record *r)
 {
 	struct tree_state *s = arg;
-	struct iscsi_address a = r->has_address ? r->address : *s->asked;
+	struct iscsi_address a = r->has_address ? r->address : s->asked->portal;
 	char portal[ISCSI_HOST_MAX + 24], url[ISCSI_HOST_MAX + 24 + 16 + ISCSI_NAME_MAX];
 	int tag = r->has_address && a.has_tpgt ? a.tpgt : -1;
 	a.has_tpgt = false;
@@ -88,12 +89,25 @@ static void found_leaf(void *arg, const struct sendtargets_record *r)
 		s->res = -ENOMEM;
 }
 
+// That of the discovery, but for secrets: open-iscsi has a target's in a record of its own.
+static int leaf_config(const struct tree_state *s, struct ini_url *u, struct ini_config *ret,
+		       struct err *e)
+{
+	memcpy(u->user, s->asked->user, sizeof u->user);
+	if (s->tool->o.iscsi_dir)
+		return iscsi_config(s->tool, u, ret, e);
+	*ret = *s->config;
+	return 0;
+}
+
 static int leaf_path(void *arg, const char *url, struct tool_path *ret, struct err *e)
 {
 	const struct tree_state *s = arg;
-	struct ini_config c = *s->config;
+	struct ini_config c = { 0 };
 	struct ini_url u;
 	int r = ini_url_parse(url, &u, e);
+	if (!r)
+		r = leaf_config(s, &u, &c, e);
 	if (!r) {
 		memcpy(c.login.target_name, u.target, sizeof u.target);
 		r = iscsi_resolve(&c, &u.portal, e);
@@ -112,7 +126,7 @@ int iscsi_tree(struct tool *t, struct tree *tree)
 	char text[ISCSI_HOST_MAX + 24], shown[ISCSI_HOST_MAX + 40];
 	if (parse_portal(t->o.args[0], &url, &e) < 0 || iscsi_config(t, &url, &c, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
-	struct tree_state s = { .tree = tree, .asked = &url.portal, .config = &c };
+	struct tree_state s = { .tool = t, .tree = tree, .asked = &url, .config = &c };
 	s.scheme = c.provider_count ? "iser://" : "iscsi://";
 	url.portal.has_tpgt = false;
 	iscsi_address_format(&url.portal, text, sizeof text);

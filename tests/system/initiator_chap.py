@@ -3,6 +3,7 @@
 """Where farblock-initiator takes CHAP secrets from: a file, the environment, the terminal,
 open-iscsi's records and its iscsid.conf."""
 
+import json
 import os
 import pty
 import sys
@@ -122,6 +123,23 @@ def a_given_file_comes_before_it(tool, directory, target, scratch):
                scratch.file("right", content=SECRET.encode()))
 
 
+def groups(tool, directory):
+    told = json.loads(tool.command("discover", "--tree", "--json", tool.url.rsplit("/", 1)[0],
+                                   "--iscsi-dir", directory))
+    return told[0]["targets"][0]["groups"]
+
+
+def a_tree_logs_in_by_the_targets_record(tool, directory, target):
+    write(f"{directory}/iscsid.conf", *keys("me", "wrong-secret"))
+    record = f"{directory}/nodes/{target.iqn}/127.0.0.1,{target.port},1/default"
+    write(record, *keys("me", SECRET, TARGETS))
+    group = groups(tool, directory)[0]
+    check("errors" not in group and len(group["luns"]) == 2, f"{group}")
+    write(record, *keys("me", "another-secret"))
+    group = groups(tool, directory)[0]
+    check("0201 authentication failure" in group["errors"][0]["error"], f"{group}")
+
+
 def discovery_has_keys_of_its_own(tool, directory):
     portal = tool.url.rsplit("/", 1)[0]
     write(f"{directory}/iscsid.conf", *keys("me", "short", prefix="discovery.sendtargets.auth"))
@@ -150,6 +168,7 @@ def test():
             iscsid_conf_has_the_secret(tool, directory)
             a_record_comes_before_it(tool, directory, target)
             a_given_file_comes_before_it(tool, directory, target, scratch)
+            a_tree_logs_in_by_the_targets_record(tool, directory, target)
             discovery_has_keys_of_its_own(tool, directory)
 
 
