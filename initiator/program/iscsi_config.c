@@ -104,8 +104,7 @@ static int isid(const struct tool *t, struct login_config *l, struct err *e)
 		l->isid[0] = 0x80;
 		return 0;
 	}
-	return t->verb && t->verb->bit == TOOL_RESERVE ? isid_of_name(l->initiator_name, l->isid, e)
-						       : 0;
+	return t->keeps_port ? isid_of_name(l->initiator_name, l->isid, e) : 0;
 }
 
 // --- the rest ---

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // farblock-initiator reserve: PERSISTENT RESERVE OUT with the words of sg_persist, and what it
 // changed. The program's thread. SPC-5 6.16. A registration belongs to the initiator's port, which
-// is the same at each start of this command (--isid, --initiator-port).
+// is the same at each start of this command (--isid, --initiator-port). A report needs no port of
+// its own, and must not end the session of one.
 #include "initiator/tool/reserve.h"
 
 #include <errno.h>
@@ -152,6 +153,7 @@ int tool_reserve(struct tool *t)
 	uint8_t type;
 	if (find(t, &a, &e) < 0 || check_options(t, a, &type, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
+	t->keeps_port = a != actions;
 	int status = tool_open(t, true);
 	if (status)
 		return status;

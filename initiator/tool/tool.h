@@ -101,6 +101,9 @@ struct tool {
 	uint16_t lun;
 	const char *login; // of attachments: what they were made for, a record or target; or NULL
 	struct scsi_sync *sync;
+	// Before tool_open(): the initiator's port is the same at each start, as its registrations
+	// need it.
+	bool keeps_port;
 };
 
 struct tool_verb {

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+from attachment import Attachments  # noqa: E402
 from farblock import (SRP_INITIATOR, Config, Farblockd, Scratch, check,  # noqa: E402
                       main, program)
 
@@ -85,6 +86,27 @@ def with_its_isid_a_write_is_the_holders(url):
     reserve(url, "clear", "--key", "3", *isid)
 
 
+def own_isid(url):
+    """That of the commands that change something."""
+    reserve(url, "register", "--service-key", "9")
+    port = report(url)["registrations"][0]["initiator"]
+    reserve(url, "clear", "--key", "9")
+    return port[-12:]
+
+
+def a_report_ends_no_session(url, attachments):
+    """Not even one that has the same ISID as register. What was lost has logged in again before it
+    reads."""
+    isid = own_isid(url)
+    attachments.attach(url, "--via", "socket", "--name", "disk", "--isid", isid)
+    report(url)
+    said = attachments.client("disk").communicate(b"read 0 4k\nquit\n")[0]
+    check(b"read 4096/4096" in said, f"{said}")
+    path = attachments.one("disk")["paths"][0]
+    check((path["session"]["isid"], path["reconnects"]) == (isid, 0), f"{path}")
+    attachments.detach("disk")
+
+
 def over_srp_the_port_is_the_same_too(target):
     port = ("--initiator-port", f"{SRP_INITIATOR[3:19]}:{SRP_INITIATOR[19:]}", "--provider",
             "iwarp")
@@ -104,6 +126,8 @@ def test():
                          with_its_isid_a_write_is_the_holders):
                 case(target.url())
             over_srp_the_port_is_the_same_too(srp)
+            with Attachments(scratch) as attachments:
+                a_report_ends_no_session(target.url(), attachments)
 
 
 main(test)
