@@ -69,7 +69,9 @@ struct disk_facts {
 	bool is_read_only;			  // write-protected, or by configuration
 	char vendor[9], product[17], revision[5]; // without trailing spaces
 	char serial[129];
-	char identity[DISK_IDENTITY_TEXT]; // "naa.6001405..."; empty: the unit reports none
+	// "naa.6001405...", of the designator that scsi_id(8) would choose; empty: the unit reports
+	// none.
+	char identity[DISK_IDENTITY_TEXT];
 };
 
 // ---- events ----

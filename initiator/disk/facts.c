@@ -55,9 +55,27 @@ static void name_of(struct facts *f, const char *prefix, const uint8_t *id, uint
 		snprintf(to + n, 3, "%02x", id[i]);
 }
 
+// As scsi_id(8) chooses a unit's designator, the best one last. A NAA designator that is locally
+// assigned is not unique everywhere. 0: it names nothing.
+static unsigned rank_of(const uint8_t *d)
+{
+	static const uint8_t naa[] = { 0x2, 0x5, 0x6 };
+	enum { RANK_EUI = 1, RANK_NAA };
+	uint8_t type = d[1] & 0xf, association = d[1] >> 4 & 3;
+	if (association || !d[3] || (type != DESIGNATOR_NAA && type != DESIGNATOR_EUI))
+		return 0;
+	if (type == DESIGNATOR_EUI)
+		return RANK_EUI;
+	for (unsigned i = 0; i < sizeof naa; i++)
+		if (d[4] >> 4 == naa[i])
+			return RANK_NAA + 1 + i;
+	return RANK_NAA;
+}
+
 static void take_designators(struct facts *f, const uint8_t *data, uint32_t len)
 {
 	uint32_t end = page_end(data, len, 0x83);
+	unsigned best = 0;
 	identity_designators(&f->identity, data, len);
 	for (uint32_t at = 4; at + 4 <= end && at + 4 + data[at + 3] <= end;
 	     at += 4u + data[at + 3]) {
@@ -66,10 +84,9 @@ static void take_designators(struct facts *f, const uint8_t *data, uint32_t len)
 		if (association == 1 && type == DESIGNATOR_GROUP && d[3] >= 4) {
 			f->port_group = get_be16(d + 6);
 			f->has_port_group = true;
-		} else if (!association && type == DESIGNATOR_NAA && d[3]) {
-			name_of(f, "naa", d + 4, d[3]);
-		} else if (!association && type == DESIGNATOR_EUI && d[3] && !f->disk.identity[0]) {
-			name_of(f, "eui", d + 4, d[3]);
+		} else if (rank_of(d) > best) {
+			best = rank_of(d);
+			name_of(f, type == DESIGNATOR_NAA ? "naa" : "eui", d + 4, d[3]);
 		}
 	}
 }

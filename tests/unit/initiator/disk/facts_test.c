@@ -257,7 +257,40 @@ static void designators_that_lie_about_their_length_say_nothing(void **state)
 	f = (struct facts){ 0 };
 	memset(page + 2, 0xff, 2); // the page's own length
 	give(SCSI_INQUIRY, 0x83, page, sizeof page);
-	assert_string_equal(f.disk.identity, "naa.0909090909090909");
+	assert_string_equal(f.disk.identity, "naa.6001020304050607");
+	assert_int_equal(f.identity.designators_len, 24);
+}
+
+// As scsi_id(8) chooses it, whatever their order is.
+static void the_best_designator_names_the_disk(void **state)
+{
+#define NAA(naa, n) "\1\3\0\2" naa n
+#define EUI	    "\1\2\0\2\7\7"
+#define OF_PORT	    "\1\23\0\2\x60\5"
+	static const struct {
+		const char *designators, *name;
+		uint8_t len;
+	} rows[] = {
+#define ROW(d, name) { d, name, sizeof d - 1 }
+		ROW(NAA("\x60", "\1") NAA("\x50", "\1"), "naa.6001"),
+		ROW(NAA("\x50", "\1") NAA("\x60", "\1"), "naa.6001"),
+		ROW(NAA("\x20", "\1") NAA("\x50", "\1"), "naa.5001"),
+		ROW(NAA("\x30", "\1") NAA("\x20", "\1"), "naa.2001"),
+		ROW(NAA("\x20", "\1") NAA("\x30", "\1"), "naa.2001"),
+		ROW(NAA("\x60", "\1") NAA("\x60", "\2"), "naa.6001"),
+		ROW(NAA("\x30", "\1") NAA("\x30", "\2"), "naa.3001"),
+		ROW(EUI NAA("\x30", "\1"), "naa.3001"),
+		ROW(NAA("\x30", "\1") EUI, "naa.3001"),
+		ROW(OF_PORT EUI, "eui.0707"),
+		ROW(OF_PORT NAA("\x20", "\1"), "naa.2001"),
+	};
+	uint8_t page[64] = { 0, 0x83 };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		page[3] = rows[i].len;
+		memcpy(page + 4, rows[i].designators, rows[i].len);
+		give(SCSI_INQUIRY, 0x83, page, 4u + rows[i].len);
+		assert_string_equal(f.disk.identity, rows[i].name);
+	}
 }
 
 static void a_designator_of_another_kind_is_no_name_and_no_port_group(void **state)
@@ -304,6 +337,7 @@ int main(void)
 		T(the_state_of_a_port_group_behind_an_extended_header_is_found),
 		T(lengths_of_an_extended_header_that_lie_find_nothing_beyond),
 		T(designators_that_lie_about_their_length_say_nothing),
+		T(the_best_designator_names_the_disk),
 		T(a_designator_of_another_kind_is_no_name_and_no_port_group),
 		T(the_longest_name_is_cut_to_its_room),
 	};
