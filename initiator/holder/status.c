@@ -4,8 +4,11 @@
 
 #include <json-c/json.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "core/utf8.h"
 #include "core/worker.h"
 
 struct reading {
@@ -16,10 +19,27 @@ struct reading {
 	unsigned count, notices;
 };
 
+// Files and targets may say what is not UTF-8, which nobody could read as JSON.
+static void add_text(struct json_object *o, const char *key, const char *text)
+{
+	char *copy = strdup(text);
+	if (copy)
+		utf8_mend(copy);
+	json_object_object_add(o, key, json_object_new_string(copy ? copy : ""));
+	free(copy);
+}
+
+static void add_number(struct json_object *o, const char *key, uint64_t n)
+{
+	json_object_object_add(o, key, json_object_new_uint64(n));
+}
+
 static void on_said(void *arg, const char *key, const char *text, uint64_t number)
 {
-	json_object_object_add(
-		arg, key, text ? json_object_new_string(text) : json_object_new_uint64(number));
+	if (text)
+		add_text(arg, key, text);
+	else
+		add_number(arg, key, number);
 }
 
 static void read_run(void *arg)
@@ -33,16 +53,6 @@ static void read_run(void *arg)
 		r->sessions[i] = json_object_new_object();
 		disk_path_describe(r->disk, i, on_said, r->sessions[i]);
 	}
-}
-
-static void add_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
-static void add_number(struct json_object *o, const char *key, uint64_t n)
-{
-	json_object_object_add(o, key, json_object_new_uint64(n));
 }
 
 static struct json_object *path_json(const struct disk_path_info *p, struct json_object *session)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "initiator/holder/holder.h"
 #include "initiator/program/attach.h"
 
@@ -123,6 +124,30 @@ static int place(const char *path, struct err *e)
 	return err_set(e, -EINVAL, "--at '%.80s': must be an absolute path", path);
 }
 
+// The status of an attachment is JSON, for those that read it.
+static int text(const char *option, const char *value, struct err *e)
+{
+	if (!value || utf8_is_fine(value))
+		return 0;
+	return err_set(e, -EINVAL, "%s '%.80s': must be UTF-8", option, value);
+}
+
+static int texts(const struct tool_options *o, struct err *e)
+{
+	const char *const values[][2] = {
+		{"--at",		  o->place	   },
+		{ "--run-dir",	       o->run_dir	  },
+		{ "--chap-user",	 o->chap_user  },
+		{ "--chap-mutual-user", o->mutual_user},
+	};
+	int r = 0;
+	for (size_t i = 0; i < sizeof values / sizeof *values && !r; i++)
+		r = text(values[i][0], values[i][1], e);
+	for (unsigned i = 0; i < o->arg_count && !r; i++)
+		r = text("URL", o->args[i], e);
+	return r;
+}
+
 static unsigned number(uint64_t n)
 {
 	return n == TOOL_UNSET ? 0 : (unsigned)n;
@@ -141,7 +166,7 @@ static int read_words(const struct tool_options *o, struct holder_config *ret, s
 	};
 	if (via(o->via, &ret->via, e) < 0 || policy(o->policy, &ret->disk.policy, e) < 0 ||
 	    no_path_retry(o->no_path_retry, &ret->disk.no_path_retry, e) < 0 ||
-	    place(o->place, e) < 0)
+	    place(o->place, e) < 0 || texts(o, e) < 0)
 		return TOOL_USAGE;
 	return TOOL_OK;
 }

@@ -19,6 +19,8 @@ from farblock import Config, Farblockd, Scratch, check, eventually, main, progra
 
 MIB = 1 << 20
 SIZE = 64 * MIB
+VIA = ("--via", "socket")
+ODD = os.fsdecode(b"\xff")  # not UTF-8
 
 
 def image(scratch, size=SIZE):
@@ -123,12 +125,16 @@ def a_disk_that_grew_while_the_target_was_away_is_the_same(scratch, attachments,
 
 
 def refusals_say_why(attachments, target):
+    run_dir = attachments.run_dir
     for words, text in (
             ((target.url(), "--via", "floppy"), "--via 'floppy': must be one of ublk"),
             ((target.url(), "--name", "../x"), "--name '../x': must be"),
             ((target.url(), "--policy", "x"), "--policy 'x': must be service-time"),
             ((target.url(), "--no-path-retry", "-1"), "--no-path-retry"),
             ((target.url(), "--at", "x"), "--at 'x': must be an absolute path"),
+            ((target.url(), *VIA, "--at", f"{run_dir}/{ODD}"), "?': must be UTF-8"),
+            ((target.url().replace("127", f"{ODD}@127"), *VIA), "must be UTF-8"),
+            ((target.url(), *VIA, "--chap-user", ODD), "--chap-user '?': must be UTF-8"),
             ((target.url(), target.url()), "given twice"),
             ((), "missing URL")):
         said = attachments.attach(*words, status=2)
@@ -137,6 +143,17 @@ def refusals_say_why(attachments, target):
     check("LUN 9" in said, said)
     said = attachments.attach(target.url(), "--via", "socket", "--at", "/proc/x", status=1)
     check("/proc/x" in said, said)
+
+
+def a_state_can_be_read_whatever_files_say(scratch, attachments, target):
+    directory = scratch.file("iscsi")
+    os.mkdir(directory)
+    with open(f"{directory}/iscsid.conf", "w", encoding="utf-8", errors="surrogateescape") as f:
+        for key, value in (("authmethod", "CHAP"), ("username", ODD), ("password", 16 * "x")):
+            f.write(f"node.session.auth.{key} = {value}\n")
+    attachments.attach(target.url(), *VIA, "--name", "odd", "--iscsi-dir", directory)
+    check(attachments.one("odd")["paths"][0]["session"]["chap_user"] == "?", "chap_user")
+    attachments.detach("odd")
 
 
 def another_users_attachment_is_not_overwritten(scratch, attachments, target):
@@ -285,6 +302,7 @@ def test():
             a_used_export_is_not_detached(attachments)
             is_gone(attachments)
             refusals_say_why(attachments, target)
+            a_state_can_be_read_whatever_files_say(scratch, attachments, target)
             a_name_is_attached_once(attachments, target)
             another_users_attachment_is_not_overwritten(scratch, attachments, target)
             a_fifo_is_no_log(attachments, target)
