@@ -15,6 +15,10 @@ int sessions_run(struct tool *t); // sessions
 // detach.c: logout of what was given to login; NULL: all.
 int logout_of(const struct tool *t, const char *login);
 
+// detach.c: what another user's attachments are is not shown, which this says: TOOL_PERMISSION if
+// nothing else was shown. Nothing if none is hidden.
+int attach_say_hidden(unsigned hidden, unsigned shown);
+
 // Where attachments have their state.
 static inline const char *attach_run_dir(const struct tool *t)
 {

@@ -15,6 +15,7 @@ struct all {
 	const char *wanted; // a name or device; NULL: all
 	bool is_login;	    // ... or what was given to login
 	unsigned found;
+	unsigned hidden; // of another user
 	int status;
 	struct json_object *json;
 };
@@ -158,6 +159,21 @@ static void print_one(struct json_object *o)
 	print_notices(o);
 }
 
+// What its process says; that of a dead one is in its file.
+static struct json_object *status_of(const struct holder_files *f, struct err *e)
+{
+	struct json_object *o = holder_ask(f, "status", e);
+	if (o || e->code == -EACCES)
+		return o;
+	o = holder_state_read(f, e);
+	if (o) {
+		json_object_object_add(o, "state", json_object_new_string("dead"));
+		json_object_object_del(o, "paths");
+		json_object_object_del(o, "notices");
+	}
+	return o;
+}
+
 static bool attached_found(void *arg, const char *name)
 {
 	struct all *a = arg;
@@ -165,15 +181,8 @@ static bool attached_found(void *arg, const char *name)
 	struct err e;
 	if (holder_files(&f, attach_run_dir(a->tool), name, &e) < 0)
 		return true;
-	struct json_object *o = holder_ask(&f, "status", &e);
-	if (!o) {
-		o = holder_state_read(&f, &e);
-		if (o) {
-			json_object_object_add(o, "state", json_object_new_string("dead"));
-			json_object_object_del(o, "paths");
-			json_object_object_del(o, "notices");
-		}
-	}
+	struct json_object *o = status_of(&f, &e);
+	a->hidden += !o && e.code == -EACCES;
 	if (!o || !is_wanted(a, name, o)) {
 		json_object_put(o);
 		return true;
@@ -222,6 +231,26 @@ static int export_run(struct all *a)
 	return tool_fail(TOOL_NOT_FOUND, &e);
 }
 
+int attach_say_hidden(unsigned hidden, unsigned shown)
+{
+	if (!hidden)
+		return TOOL_OK;
+	tool_say("%u attachment%s not shown: permission denied (run as root)", hidden,
+		 hidden == 1 ? " is" : "s are");
+	return shown ? TOOL_OK : TOOL_PERMISSION;
+}
+
+// What was asked for may be what is hidden.
+static int attached_status(const struct all *a)
+{
+	struct err e;
+	int status = a->wanted && a->found ? TOOL_OK : attach_say_hidden(a->hidden, a->found);
+	if (status || !a->wanted || a->found)
+		return status;
+	err_set(&e, -ENOENT, "%.100s: not attached", a->wanted);
+	return tool_fail(TOOL_NOT_FOUND, &e);
+}
+
 int attached_run(struct tool *t)
 {
 	struct all a = { .tool = t, .wanted = t->o.arg_count ? t->o.args[0] : NULL };
@@ -231,11 +260,11 @@ int attached_run(struct tool *t)
 	a.json = json_object_new_array();
 	if (holder_each(attach_run_dir(t), attached_found, &a, &e) < 0) {
 		a.status = tool_fail_by(&e);
-	} else if (a.wanted && !a.found) {
-		err_set(&e, -ENOENT, "%.100s: not attached", a.wanted);
-		a.status = tool_fail(TOOL_NOT_FOUND, &e);
-	} else if (t->o.is_json) {
-		printf("%s\n", json_object_to_json_string_ext(a.json, JSON_C_TO_STRING_PRETTY));
+	} else {
+		a.status = attached_status(&a);
+		if (t->o.is_json && a.status != TOOL_NOT_FOUND)
+			printf("%s\n",
+			       json_object_to_json_string_ext(a.json, JSON_C_TO_STRING_PRETTY));
 	}
 	json_object_put(a.json);
 	return a.status;

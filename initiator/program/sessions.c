@@ -17,6 +17,7 @@
 struct gathering {
 	struct tool *tool;
 	struct json_object *sessions;
+	unsigned hidden; // attachments of another user
 };
 
 static void copy(struct json_object *to, const char *to_key, struct json_object *from,
@@ -110,10 +111,12 @@ static bool found(void *arg, const char *name)
 {
 	struct gathering *l = arg;
 	struct holder_files f;
-	struct err ignored;
+	struct err e;
 	struct json_object *disk = NULL, *paths;
-	if (!holder_files(&f, attach_run_dir(l->tool), name, &ignored))
-		disk = holder_ask(&f, "status", &ignored);
+	if (!holder_files(&f, attach_run_dir(l->tool), name, &e)) {
+		disk = holder_ask(&f, "status", &e);
+		l->hidden += !disk && e.code == -EACCES;
+	}
 	if (!disk || !json_object_object_get_ex(disk, "paths", &paths) ||
 	    !json_object_is_type(paths, json_type_array)) {
 		json_object_put(disk);
@@ -153,7 +156,10 @@ int sessions_run(struct tool *t)
 		printf("%s\n", json_object_to_json_string_ext(l.sessions, JSON_C_TO_STRING_PRETTY));
 	else if (!status)
 		sessions_print(l.sessions, level);
-	if (!status && !json_object_array_length(l.sessions)) {
+	size_t shown = json_object_array_length(l.sessions);
+	if (!status && !(shown && t->o.arg_count))
+		status = attach_say_hidden(l.hidden, (unsigned)shown);
+	if (!status && !shown) {
 		err_set(&e, -ENOENT, "No active sessions.");
 		status = tool_fail(TOOL_NOT_FOUND, &e);
 	}

@@ -156,17 +156,38 @@ def a_state_can_be_read_whatever_files_say(scratch, attachments, target):
     attachments.detach("odd")
 
 
-def another_users_attachment_is_not_overwritten(scratch, attachments, target):
-    tool = shutil.copy(program("farblock-initiator"), scratch.file("tool"))
+def as_another_user(scratch, attachments, *words):
+    tool = scratch.file("tool")
+    if not os.path.exists(tool):
+        shutil.copy(program("farblock-initiator"), tool)
     os.chmod(scratch.path, 0o755)
+    done = subprocess.run([tool, *words, "--run-dir", attachments.run_dir], user=65534,
+                          group=65534, extra_groups=[], text=True, capture_output=True, timeout=60,
+                          check=False)
+    os.chmod(scratch.path, 0o700)
+    return done
+
+
+def another_users_attachment_is_not_overwritten(scratch, attachments, target):
     attachments.attach(target.url(), "--via", "socket", "--name", "disk")
-    done = subprocess.run([tool, "write", target.url(), "-i", "/dev/null", "--run-dir",
-                           attachments.run_dir], user=65534, group=65534, extra_groups=[],
-                          text=True, capture_output=True, timeout=60, check=False)
+    done = as_another_user(scratch, attachments, "write", target.url(), "-i", "/dev/null")
     check(done.returncode and "cannot tell whether it is attached" in done.stderr,
           f"{done.returncode}: {done.stderr}")
     attachments.detach("disk")
-    os.chmod(scratch.path, 0o700)
+
+
+def another_users_attachments_are_told(scratch, attachments, target):
+    """In a directory that everybody may read."""
+    attachments.attach(target.url(), *VIA, "--name", "disk")
+    os.chmod(attachments.run_dir, 0o755)
+    for words, text in ((("attached",), ""), (("attached", "--json"), "[\n]\n"),
+                        (("attached", "disk"), ""), (("sessions",), ""),
+                        (("sessions", "-P", "3", "disk"), "")):
+        done = as_another_user(scratch, attachments, *words)
+        check(done.returncode == 13 and done.stdout == text and "(run as root)" in done.stderr and
+              done.stderr.count("\n") == 1, f"{words}: {done}")
+    os.chmod(attachments.run_dir, 0o700)
+    attachments.detach("disk")
 
 
 def a_fifo_is_no_log(attachments, target):
@@ -305,6 +326,7 @@ def test():
             a_state_can_be_read_whatever_files_say(scratch, attachments, target)
             a_name_is_attached_once(attachments, target)
             another_users_attachment_is_not_overwritten(scratch, attachments, target)
+            another_users_attachments_are_told(scratch, attachments, target)
             a_fifo_is_no_log(attachments, target)
             a_dead_process_leaves_its_name(attachments, target)
             slow_clients_delay_no_request(attachments, target)
