@@ -10,7 +10,14 @@
 #include "initiator/program/entry.h"
 #include "initiator/srp/address.h"
 
-int attach_disk(struct tool *t, attach_ready *ready, void *arg)
+int attach_fail(int status, const struct entry *from, struct err *e)
+{
+	int own = status == TOOL_FAILED ? tool_status_of(e) : status;
+	bool is_of_entry = entry_blame(from, e);
+	return tool_fail(is_of_entry && own == TOOL_USAGE ? TOOL_RECORD : own, e);
+}
+
+int attach_disk(struct tool *t, const struct entry *from, attach_ready *ready, void *arg)
 {
 	struct holder_config c;
 	struct attach_plan p;
@@ -18,17 +25,12 @@ int attach_disk(struct tool *t, attach_ready *ready, void *arg)
 	int status = attach_plan_make(&p, t, &c, &e);
 	c.argv0 = t->argv0;
 	if (status)
-		status = tool_fail(status == TOOL_FAILED ? tool_status_of(&e) : status, &e);
+		status = attach_fail(status, from, &e);
 	else
 		status = t->o.stays ? attach_in_foreground(t, &c)
 				    : attach_in_background(t, &c, ready, arg);
 	attach_plan_done(&p);
 	return status;
-}
-
-static int attach(struct tool *t)
-{
-	return attach_disk(t, attach_print, t);
 }
 
 static const char *entry_dir(const struct tool *t)
@@ -48,7 +50,7 @@ static int attach_entry(struct tool *t, const char *name, bool is_automatic)
 		return TOOL_OK;
 	if (!t->o.name)
 		own.o.name = name;
-	return attach(&own);
+	return attach_disk(&own, &n, attach_print, &own);
 }
 
 struct all {
@@ -103,5 +105,5 @@ int attach_run(struct tool *t)
 	}
 	if (t->o.arg_count == 1 && !attach_is_url(t->o.args[0]))
 		return attach_entry(t, t->o.args[0], false);
-	return attach(t);
+	return attach_disk(t, NULL, attach_print, t);
 }

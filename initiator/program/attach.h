@@ -43,9 +43,12 @@ void attach_name(const char *base, unsigned lun, char ret[HOLDER_NAME_MAX + 1]);
 struct json_object;
 typedef void attach_ready(void *arg, struct json_object *status);
 
-// attach.c: the disk of t's URLs by t's options, in a process of its own. An exit status after
-// printing the error.
-int attach_disk(struct tool *t, attach_ready *ready, void *arg);
+// attach.c: the disk of t's URLs by t's options, in a process of its own. from: the entry that has
+// them, for errors; NULL: the command line. An exit status after printing the error.
+struct entry;
+int attach_disk(struct tool *t, const struct entry *from, attach_ready *ready, void *arg);
+// Prints an error of making a configuration, with where its option is; returns the exit status.
+int attach_fail(int status, const struct entry *from, struct err *e);
 
 // A URL, or a string of add_target; else the name of an entry.
 bool attach_is_url(const char *word);

@@ -2,6 +2,7 @@
 // See entry.h.
 #include "initiator/program/entry.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -133,7 +134,9 @@ int entry_parse(struct entry *ret, const char *text, size_t len, const char *wha
 			       what, ENTRY_BYTES_MAX);
 	for (; p < end; line++) {
 		const char *next = memchr(p, '\n', (size_t)(end - p));
-		int r = take_line(ret, p, next ? next : end, e);
+		int words = ret->count, r = take_line(ret, p, next ? next : end, e);
+		for (; words < ret->count; words++)
+			ret->lines[words] = line;
 		if (r)
 			return err_prefix(e, "%s: line %u", what, line), r;
 		p = next ? next + 1 : end;
@@ -152,8 +155,60 @@ int entry_read(struct entry *ret, const char *dir, const char *name, struct err 
 	if (r)
 		return r;
 	r = entry_parse(ret, text, len, path, e);
+	snprintf(ret->path, sizeof ret->path, "%s", path);
 	free(text);
 	return r;
+}
+
+// ---- errors ----
+
+// "--depth 7: must be ...", "--set: ...".
+static bool begins_with_option(const char *text, const char *name, size_t len)
+{
+	return !strncmp(text, "--", 2) && !strncmp(text + 2, name, len) && text[2 + len] != '-' &&
+	       !isalnum((unsigned char)text[2 + len]);
+}
+
+static bool is_about(const struct err *e, const char *word)
+{
+	if (strncmp(word, "--", 2))
+		return strstr(e->text, word);
+	return begins_with_option(e->text, word + 2, strcspn(word + 2, "="));
+}
+
+// 0: not known, or one of several.
+static unsigned line_of(const struct entry *n, const struct err *e)
+{
+	unsigned line = 0;
+	for (int i = 0; i < n->count; i++)
+		if (is_about(e, n->words[i])) {
+			if (line)
+				return 0;
+			line = n->lines[i];
+		}
+	return line;
+}
+
+bool entry_blame(const struct entry *n, struct err *e)
+{
+	unsigned line = n ? line_of(n, e) : 0;
+	for (unsigned i = 0; n && i < n->over_count; i++)
+		if (begins_with_option(e->text, n->over[i], strlen(n->over[i])))
+			return false;
+	if (line)
+		err_prefix(e, "%s: line %u", n->path, line);
+	else if (n)
+		err_prefix(e, "%s", n->path);
+	return n;
+}
+
+// ---- options ----
+
+static void note_option(void *arg, const char *name, const char *value)
+{
+	struct entry *n = arg;
+	if (n->over_count < ENTRY_OPTIONS_MAX)
+		n->over[n->over_count++] = name;
 }
 
 int entry_options(struct entry *n, const char *dir, const char *name, unsigned verb,
@@ -161,17 +216,16 @@ int entry_options(struct entry *n, const char *dir, const char *name, unsigned v
 {
 	static struct tool_options own; // large
 	int r = entry_read(n, dir, name, e);
-	int status = r == -ENOENT ? TOOL_NOT_FOUND : TOOL_RECORD;
-	if (!r)
-		r = tool_options_parse(&own, verb, n->count, n->words, e);
+	if (r)
+		return r == -ENOENT ? TOOL_NOT_FOUND : TOOL_RECORD;
+	r = tool_options_parse(&own, verb, n->count, n->words, e);
 	if (!r && !own.arg_count)
 		r = err_set(e, -EINVAL, "no url");
-	if (!r)
-		r = tool_options_overlay(&own, o, e);
-	if (r) {
-		err_prefix(e, "entry %s", name);
-		return status;
-	}
+	if (r)
+		return entry_blame(n, e), TOOL_RECORD;
+	tool_options_each(o, verb, note_option, n);
+	if (tool_options_overlay(&own, o, e))
+		return TOOL_USAGE;
 	*o = own;
 	return TOOL_OK;
 }

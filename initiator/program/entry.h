@@ -4,6 +4,7 @@
 // without a value. The program's thread; blocks on the file system.
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,15 +12,19 @@
 
 #define ENTRY_DIR "/etc/farblock/attach.d"
 
-enum { ENTRY_WORDS_MAX = 64, ENTRY_BYTES_MAX = 16384 };
+enum { ENTRY_WORDS_MAX = 64, ENTRY_BYTES_MAX = 16384, ENTRY_OPTIONS_MAX = 96 };
 
 // A command line of attach, as the entry has it.
 struct entry {
 	char text[3 * ENTRY_BYTES_MAX]; // of the words
 	size_t len;
 	char *words[ENTRY_WORDS_MAX];
+	unsigned lines[ENTRY_WORDS_MAX]; // where they are
 	int count;
 	bool has_startup, is_manual;
+	char path[PATH_MAX];		     // of the file, after entry_read()
+	const char *over[ENTRY_OPTIONS_MAX]; // options of the command line, after entry_options()
+	unsigned over_count;
 };
 
 // Parses text of len bytes; what begins messages. -EINVAL with a text and the line.
@@ -31,6 +36,9 @@ int entry_read(struct entry *ret, const char *dir, const char *name, struct err 
 struct tool_options;
 int entry_options(struct entry *n, const char *dir, const char *name, unsigned verb,
 		  struct tool_options *o, struct err *e);
+// Puts the file in front of an error of an option or URL of the entry, and its line if e names one
+// of them. False, and e unchanged: it is an option of the command line, or n is NULL.
+bool entry_blame(const struct entry *n, struct err *e);
 // Calls found for the name of each entry, sorted. Negative with a text; a missing directory has
 // none.
 int entry_each(const char *dir, void (*found)(void *arg, const char *name), void *arg,

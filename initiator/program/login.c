@@ -13,6 +13,7 @@
 
 struct login {
 	struct tool *tool;	  // its URLs have no LUN
+	const struct entry *from; // the record that has its options; NULL: none
 	struct json_object *made; // the statuses of what was attached
 	unsigned there;		  // disks that were attached already
 	int status;		  // of the first failure
@@ -78,7 +79,7 @@ static int attach_lun(struct login *l, const char *base, unsigned lun)
 		err_set(&e, -ENOMEM, "%s: out of memory", name);
 		tool_fail(status, &e);
 	} else {
-		status = attach_disk(&own, on_ready, l);
+		status = attach_disk(&own, l->from, on_ready, l);
 	}
 	for (unsigned i = 0; i < own.o.arg_count; i++)
 		free(urls[i]);
@@ -139,14 +140,14 @@ static int save(struct tool *t, const char *target)
 	return record_save(t, record_dir(t), name, &e) < 0 ? tool_fail(TOOL_RECORD, &e) : TOOL_OK;
 }
 
-// name: of the record; NULL: none.
-static int login(struct tool *t, const char *name)
+// name, from: the record; NULL: none.
+static int login(struct tool *t, const char *name, const struct entry *from)
 {
 	static uint16_t luns[LOGIN_DISKS_MAX];
 	char target[TOOL_TARGET_MAX];
-	struct login l = { .tool = t, .made = json_object_new_array() };
+	struct login l = { .tool = t, .from = from, .made = json_object_new_array() };
 	unsigned count = 0;
-	int status = login_disks(t, luns, &count, target);
+	int status = login_disks(t, from, luns, &count, target);
 	memcpy(t->target, target, sizeof target);
 	if (!status) {
 		t->login = name ? name : t->o.name ? t->o.name : target;
@@ -178,7 +179,7 @@ static int login_record(struct tool *t, const char *name, bool is_automatic, uns
 	if (is_automatic && n.is_manual)
 		return TOOL_OK;
 	(*ret_count)++;
-	return login(&own, name);
+	return login(&own, name, &n);
 }
 
 struct all {
@@ -239,7 +240,7 @@ static int once(struct tool *t, const char **ret_login)
 		return login_record(t, t->o.args[0], false, &ignored);
 	}
 	*ret_login = t->o.name ? t->o.name : t->target;
-	return login(t, NULL);
+	return login(t, NULL, NULL);
 }
 
 int login_run(struct tool *t)

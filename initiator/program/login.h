@@ -9,10 +9,12 @@
 enum { LOGIN_DISKS_MAX = 1024 };
 
 // luns_child.c: the disks behind the URLs, which have no LUN, by a session of another process,
-// since the processes of attachments must not be forked from one with threads; ret_target: the
-// name of the target. TOOL_OK, or an exit status after printing the error.
-int login_disks(struct tool *t, uint16_t ret[LOGIN_DISKS_MAX], unsigned *ret_count,
-		char ret_target[TOOL_TARGET_MAX]);
+// since the processes of attachments must not be forked from one with threads; from: see
+// attach_disk(). ret_target: the name of the target. TOOL_OK, or an exit status after printing the
+// error.
+struct entry;
+int login_disks(struct tool *t, const struct entry *from, uint16_t ret[LOGIN_DISKS_MAX],
+		unsigned *ret_count, char ret_target[TOOL_TARGET_MAX]);
 
 // login_stay.c: runs once, which logs in, and again whenever a process of a disk has died or the
 // login has failed, until SIGTERM or SIGINT; then logs out. ret_login: what was logged in, NULL:

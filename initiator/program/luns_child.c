@@ -103,15 +103,15 @@ static int path(struct tool *t, unsigned i, struct tool_path *ret, struct err *e
 {
 	int status = t->path(t, t->o.args[i], false, ret, e);
 	if (status)
-		return status == TOOL_FAILED ? tool_status_of(e) : status;
+		return status;
 	if (!ret->has_lun)
 		return TOOL_OK;
 	err_set(e, -EINVAL, "login: '%.120s' names a LUN (attach takes one)", t->o.args[i]);
 	return TOOL_USAGE;
 }
 
-int login_disks(struct tool *t, uint16_t ret[LOGIN_DISKS_MAX], unsigned *ret_count,
-		char ret_target[TOOL_TARGET_MAX])
+int login_disks(struct tool *t, const struct entry *from, uint16_t ret[LOGIN_DISKS_MAX],
+		unsigned *ret_count, char ret_target[TOOL_TARGET_MAX])
 {
 	struct tool_path paths[TOOL_ARGS_MAX] = { 0 };
 	struct looking l = { .paths = paths, .count = t->o.arg_count };
@@ -120,7 +120,7 @@ int login_disks(struct tool *t, uint16_t ret[LOGIN_DISKS_MAX], unsigned *ret_cou
 	for (unsigned i = 0; i < l.count && !status; i++)
 		status = path(t, i, &paths[i], &e);
 	if (status)
-		tool_fail(status, &e);
+		status = attach_fail(status, from, &e);
 	else
 		status = ask(&l, ret, ret_count);
 	memcpy(ret_target, paths[0].target, TOOL_TARGET_MAX);

@@ -313,6 +313,29 @@ def entries_are_attached(scratch, attachments, target):
     check(attachments.list() == [], "something is left")
 
 
+def errors_of_entries_name_their_lines(scratch, attachments, target):
+    """Those of options on the command line do not."""
+    directory = scratch.file("odd.d")
+    os.mkdir(directory)
+
+    def attach(line, *words, status):
+        with open(f"{directory}/odd.conf", "w", encoding="utf-8") as f:
+            f.write(f"url = {target.url()}\nvia = socket\n{line}\n")
+        return attachments.attach("odd", "--entry-dir", directory, *words, status=status)
+    for line, text in (
+            ("policy = x", "line 3: --policy 'x': must be service-time"),
+            ("depth = x", "line 3: --depth x: must be"),
+            ("isid = 12", "line 3: --isid '12': must be 12 hex digits"),
+            ("url = iscsi://127.0.0.1", "line 3: invalid URL: iscsi://127.0.0.1: no target"),
+            (f"url = {target.url()}", f"{target.url()}: given twice"),
+            ("name = x", "line 3: unknown key 'name'")):
+        said = attach(line, status=6)
+        check(f"initiator: {directory}/odd.conf: {text}" in said, f"{line}: {said}")
+    for option in ("policy", "no-path-retry"):
+        said = attach("policy = queue-depth", f"--{option}", "y", status=2)
+        check(f"initiator: --{option} 'y': must be" in said, said)
+
+
 def test():
     with Scratch() as scratch, Attachments(scratch) as attachments:
         config = Config()
@@ -335,6 +358,7 @@ def test():
             urls_of_two_disks_are_refused(attachments, target)
             paths_that_are_not_up_are_told(attachments, target)
             entries_are_attached(scratch, attachments, target)
+            errors_of_entries_name_their_lines(scratch, attachments, target)
         a_killed_target_is_waited_for(scratch, attachments, config, target)
         force_ends_what_waits_for_a_target(scratch, attachments, config, target)
         a_disk_that_grew_while_the_target_was_away_is_the_same(scratch, attachments, config, target)

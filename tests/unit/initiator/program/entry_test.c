@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -84,6 +85,37 @@ static void what_is_no_text_or_too_much_is_refused(void **state)
 	assert_int_equal(entry_parse(&n, text, ENTRY_BYTES_MAX, "x", &e), -E2BIG);
 }
 
+static void an_error_of_an_option_has_its_line(void **state)
+{
+	static const char text[] = "url = a://b/1\nurl = a://b/2\n\ndepth = 7\nset = A=B\n"
+				   "set = C=D\nread-only = yes\n";
+	static const struct {
+		const char *error, *blamed;
+	} rows[] = {
+		{"--depth 7: wrong",	      "f: line 4: --depth 7: wrong"  },
+		{ "--depth-limit 7: wrong", "f: --depth-limit 7: wrong"	},
+		{ "--dep 7: wrong",	    "f: --dep 7: wrong"		},
+		{ "--read-only: wrong",	"f: line 7: --read-only: wrong"},
+		{ "--set: wrong",		  "f: --set: wrong"		    },
+		{ "a://b/2: wrong",	    "f: line 2: a://b/2: wrong"	},
+		{ "no way",		    "f: no way"			},
+		{ "--policy 'x': wrong",	 "--policy 'x': wrong"	       },
+	};
+	struct err e;
+	assert_int_equal(entry_parse(&n, text, sizeof text - 1, "x", &e), 0);
+	snprintf(n.path, sizeof n.path, "f");
+	n.over[n.over_count++] = "policy";
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		err_set(&e, -EINVAL, "%s", rows[i].error);
+		bool is_blamed = entry_blame(&n, &e);
+		assert_string_equal(e.text, rows[i].blamed);
+		assert_int_equal(is_blamed, strcmp(rows[i].error, rows[i].blamed) != 0);
+		err_set(&e, -EINVAL, "%s", rows[i].error);
+		assert_false(entry_blame(NULL, &e));
+		assert_string_equal(e.text, rows[i].error);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +123,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
 		cmocka_unit_test(a_value_stays_with_its_key),
 		cmocka_unit_test(what_is_no_text_or_too_much_is_refused),
+		cmocka_unit_test(an_error_of_an_option_has_its_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
