@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static int make_one(const char *folder, mode_t mode, struct err *e)
@@ -62,4 +63,35 @@ int lockfile_take(const char *path, int *ret_fd, struct err *e)
 	}
 	*ret_fd = fd;
 	return 0;
+}
+
+// proc_locks(5).
+static pid_t holder_of(const struct stat *st)
+{
+	char line[160];
+	pid_t pid = 0;
+	FILE *f = fopen("/proc/locks", "re");
+	while (f && !pid && fgets(line, sizeof line, f)) {
+		unsigned major_id, minor_id;
+		unsigned long inode;
+		int n;
+		if (sscanf(line, "%*u: FLOCK %*s WRITE %d %x:%x:%lu", &n, &major_id, &minor_id,
+			   &inode) == 4 &&
+		    makedev(major_id, minor_id) == st->st_dev && inode == st->st_ino)
+			pid = n;
+	}
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+bool lockfile_is_held(const char *path, pid_t *ret_pid)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool is_held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	*ret_pid = is_held && !fstat(fd, &st) ? holder_of(&st) : 0;
+	if (fd >= 0)
+		close(fd);
+	return is_held;
 }

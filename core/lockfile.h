@@ -19,3 +19,7 @@ int folder_make_for(const char *path, mode_t mode, struct err *e);
 // or the process ends. The file is never removed, since then two processes could hold the lock.
 // -EADDRINUSE, without text: another process holds it; else an errno of open(2).
 int lockfile_take(const char *path, int *ret_fd, struct err *e);
+
+// Whether a process holds the lock of path; *ret_pid: which one, 0 if /proc/locks does not tell. A
+// lockfile_take() at the same moment may fail. False without the file, or the right to read it.
+bool lockfile_is_held(const char *path, pid_t *ret_pid);

@@ -6,6 +6,7 @@
 
 #include "core/attr.h"
 #include "core/json/json.h"
+#include "core/lockfile.h"
 #include "initiator/holder/holder.h"
 #include "initiator/program/attach.h"
 #include "initiator/program/udev.h"
@@ -76,6 +77,32 @@ static bool detach_found(void *arg, const char *name)
 	return true;
 }
 
+// Before it has a state, or as it ends.
+static bool is_attaching(const struct all *a, struct err *e)
+{
+	struct holder_files f;
+	pid_t pid;
+	if (!a->wanted || a->is_login || holder_files(&f, attach_run_dir(a->tool), a->wanted, e) ||
+	    !lockfile_is_held(f.lock, &pid))
+		return false;
+	if (pid)
+		err_set(e, -EBUSY, "%s: a process is attaching it (kill %d ends that)", a->wanted,
+			(int)pid);
+	else
+		err_set(e, -EBUSY, "%s: a process is attaching it", a->wanted);
+	return true;
+}
+
+static int not_found(const struct all *a)
+{
+	struct err e;
+	if (is_attaching(a, &e))
+		return tool_fail_by(&e);
+	err_set(&e, -ENOENT, "%.100s: not %s", a->wanted ? a->wanted : "any target",
+		a->is_login ? "logged in" : "attached");
+	return tool_fail(TOOL_NOT_FOUND, &e);
+}
+
 static int detach_each(struct tool *t, bool is_login)
 {
 	struct all a = { .tool = t, .is_login = is_login };
@@ -90,11 +117,8 @@ static int detach_each(struct tool *t, bool is_login)
 		a.found = 0;
 		if (holder_each(attach_run_dir(t), detach_found, &a, &e) < 0)
 			return tool_fail_by(&e);
-		if ((a.wanted || is_login) && !a.found) {
-			err_set(&e, -ENOENT, "%.100s: not %s", a.wanted ? a.wanted : "any target",
-				is_login ? "logged in" : "attached");
-			first_status(&a, tool_fail(TOOL_NOT_FOUND, &e));
-		}
+		if ((a.wanted || is_login) && !a.found)
+			first_status(&a, not_found(&a));
 	}
 	return a.status;
 }

@@ -4,6 +4,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -267,6 +268,16 @@ def another_initiators_reservation_is_told(attachments, target):
     attachments.detach("disk")
 
 
+def what_is_being_attached_is_told(attachments):
+    """With the process that does it."""
+    said = attachments.detach("disk", status=28)
+    found = re.search(r"disk: a process is attaching it \(kill (\d+) ends that\)", said)
+    check(found, said)
+    with open(f"/proc/{found[1]}/cmdline", encoding="utf-8") as f:
+        check("attach\0" in f.read(), "another process")
+    check("other: not attached" in attachments.detach("other", status=21), "other")
+
+
 def a_signal_undoes_an_attachment(attachments):
     """The target accepts and does not answer."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -275,6 +286,7 @@ def a_signal_undoes_an_attachment(attachments):
                      "--run-dir", attachments.run_dir, "--login-timeout", "600")
         with silent.accept()[0] as connection:
             connection.recv(48)  # the login request
+            what_is_being_attached_is_told(attachments)
             tool.send_signal(signal.SIGINT)
             said = end(tool, 130)
     check("disk: interrupted" in said, said)

@@ -49,6 +49,20 @@ static void a_lock_has_one_holder_at_a_time(void **state)
 	close(second);
 }
 
+static void the_holder_of_a_lock_is_told(void **state)
+{
+	struct err e = { 0 };
+	int fd;
+	pid_t pid;
+	assert_false(lockfile_is_held(in_dir("lock"), &pid));
+	assert_int_equal(lockfile_take(in_dir("lock"), &fd, &e), 0);
+	assert_true(lockfile_is_held(in_dir("lock"), &pid));
+	assert_true(pid == getpid() || !pid); // 0: a file system whose numbers /proc/locks has not
+	close(fd);
+	assert_false(lockfile_is_held(in_dir("lock"), &pid));
+	assert_int_equal(pid, 0);
+}
+
 static void a_lock_without_its_folder_says_so(void **state)
 {
 	struct err e = { 0 };
@@ -83,6 +97,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_lock_has_one_holder_at_a_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_holder_of_a_lock_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lock_without_its_folder_says_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(folders_on_the_way_are_made, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_in_the_way_is_told, setup, teardown),
