@@ -39,6 +39,11 @@ TEAR_DOWN = f"""
     rmmod brd"""
 
 
+def portals(tpg):
+    """One on each of the guest's addresses."""
+    return "".join(f"mkdir {tpg}/np/{host}:{PORT} || exit\n" for host in GUESTS) + "true"
+
+
 class Iscsi:
     """A target of ib_isert, open to everybody."""
 
@@ -57,7 +62,7 @@ class Iscsi:
         "siw": f"""
             unshare -n bash -c 'ip link set lo up; ip addr add {HOST}/32 dev lo
                 mkdir {tpg}/np/{HOST}:{PORT}'""",
-        "rxe": "".join(f"mkdir {tpg}/np/{host}:{PORT} || exit\n" for host in GUESTS) + "true",
+        "rxe": portals(tpg),
     }
     enable = f"for p in {tpg}/np/*/iser; do echo 1 >$p || exit; done; echo 1 >{tpg}/enable"
     tear_down = f"""
@@ -74,7 +79,7 @@ class Tcp(Iscsi):
     """The same over TCP, with a portal on each of the guest's addresses."""
 
     scheme, hosts = "iscsi", {None: HOST}
-    portal = {None: Iscsi.portal["rxe"]}
+    portal = {None: portals(Iscsi.tpg)}
     enable = f"echo 1 >{Iscsi.tpg}/enable"
 
 
