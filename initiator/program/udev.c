@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/json/json.h"
+#include "initiator/srp/initiator.h"
 #include "transport/iscsi/sendtargets.h"
 
 enum { PARTITION_MAX = 4096, LUN_TEXT_MAX = 32 };
@@ -130,6 +131,21 @@ static void lun_text(char ret[LUN_TEXT_MAX], unsigned long lun)
 		snprintf(ret, LUN_TEXT_MAX, "lun-0x%04lx000000000000", 0x4000 | (lun & 0x3fff));
 }
 
+static bool has_port(const char *portal)
+{
+	const char *bracket = strchr(portal, ']');
+	return strchr(bracket ? bracket : portal, ':');
+}
+
+static int take_portal(struct iscsi_address *ret, char *portal, size_t size, bool is_srp)
+{
+	struct err ignored;
+	size_t n = strlen(portal);
+	if (is_srp && !has_port(portal))
+		snprintf(portal + n, size - n, ":%d", SRPS_PORT);
+	return iscsi_address_parse(portal, ret, &ignored);
+}
+
 // SCHEME://[USER@]HOST[:PORT]/TARGET/LUN
 static void put_path(struct links *l, const char *url)
 {
@@ -137,7 +153,7 @@ static void put_path(struct links *l, const char *url)
 	const char *lun = target ? strrchr(target + 1, '/') : NULL;
 	char portal[ISCSI_HOST_MAX + 16], name[ISCSI_NAME_MAX + 1], number[LUN_TEXT_MAX], *end;
 	struct iscsi_address address;
-	struct err ignored;
+	bool is_srp = !strncmp(url, "srp:", 4);
 	if (!lun)
 		return;
 	host += 3;
@@ -148,12 +164,12 @@ static void put_path(struct links *l, const char *url)
 	snprintf(portal, sizeof portal, "%.*s", (int)(target - host), host);
 	snprintf(name, sizeof name, "%.*s", (int)(lun - target - 1), target + 1);
 	unsigned long n = strtoul(lun + 1, &end, 10);
-	if (end == lun + 1 || *end || iscsi_address_parse(portal, &address, &ignored) < 0)
+	if (end == lun + 1 || *end || take_portal(&address, portal, sizeof portal, is_srp) < 0)
 		return;
 	lun_text(number, n);
 	FILE *out = begin_link(l, "by-path/ip-");
 	put_safe(out, address.host);
-	fprintf(out, ":%u-%s-", address.port, strncmp(url, "srp:", 4) ? "iscsi" : "srp");
+	fprintf(out, ":%u-%s-", address.port, is_srp ? "srp" : "iscsi");
 	put_safe(out, name);
 	fprintf(out, "-%s", number);
 	end_link(l);

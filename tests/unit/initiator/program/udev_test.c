@@ -34,7 +34,8 @@ static void links_are_those_of_the_kernels_initiators(void **state)
 		     "\"serial\": \"12ab\", \"identity\": \"naa.60014050000000000000000000000001\","
 		     "\"paths\": [{\"url\": \"iscsi://bob@10.0.0.1/iqn.2025-01.org:t/3\"},"
 		     "{\"url\": \"iser://[fd00::1]:3261/iqn.2025-01.org:t/300\"},"
-		     "{\"url\": \"srp://10.0.0.2:3260/0001:0002/0\"}]}",
+		     "{\"url\": \"srp://10.0.0.2:3260/0001:0002/0\"},"
+		     "{\"url\": \"srp://[fd00::2]/0001:0002/0\"}]}",
 		     UDEV_WHOLE),
 		"FARBLOCK_NAME=data\nID_VENDOR=LIO-ORG\nID_MODEL=my_disk\nID_SCSI_SERIAL=12ab\n"
 		"ID_WWN=0x60014050000000000000000000000001\n"
@@ -45,7 +46,8 @@ static void links_are_those_of_the_kernels_initiators(void **state)
 		"FARBLOCK_LINK4=disk/by-path/ip-10.0.0.1:3260-iscsi-iqn.2025-01.org:t-lun-3\n"
 		"FARBLOCK_LINK5=disk/by-path/ip-fd00::1:3261-iscsi-iqn.2025-01.org:t-"
 		"lun-0x412c000000000000\n"
-		"FARBLOCK_LINK6=disk/by-path/ip-10.0.0.2:3260-srp-0001:0002-lun-0\n");
+		"FARBLOCK_LINK6=disk/by-path/ip-10.0.0.2:3260-srp-0001:0002-lun-0\n"
+		"FARBLOCK_LINK7=disk/by-path/ip-fd00::2:3261-srp-0001:0002-lun-0\n");
 }
 
 static void a_unit_without_designators_has_its_serial_number(void **state)
