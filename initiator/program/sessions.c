@@ -40,10 +40,9 @@ static void srp_portal(const char *text, char *ret, size_t size)
 {
 	struct iscsi_address a;
 	struct err ignored;
-	const char *bracket = strrchr(text, ']');
 	if (iscsi_address_parse(text, &a, &ignored))
 		return;
-	if (!strchr(bracket ? bracket : text, ':'))
+	if (!a.has_port)
 		a.port = SRPS_PORT;
 	iscsi_address_format(&a, ret, size);
 }

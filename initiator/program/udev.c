@@ -131,21 +131,6 @@ static void lun_text(char ret[LUN_TEXT_MAX], unsigned long lun)
 		snprintf(ret, LUN_TEXT_MAX, "lun-0x%04lx000000000000", 0x4000 | (lun & 0x3fff));
 }
 
-static bool has_port(const char *portal)
-{
-	const char *bracket = strchr(portal, ']');
-	return strchr(bracket ? bracket : portal, ':');
-}
-
-static int take_portal(struct iscsi_address *ret, char *portal, size_t size, bool is_srp)
-{
-	struct err ignored;
-	size_t n = strlen(portal);
-	if (is_srp && !has_port(portal))
-		snprintf(portal + n, size - n, ":%d", SRPS_PORT);
-	return iscsi_address_parse(portal, ret, &ignored);
-}
-
 // SCHEME://[USER@]HOST[:PORT]/TARGET/LUN
 static void put_path(struct links *l, const char *url)
 {
@@ -153,6 +138,7 @@ static void put_path(struct links *l, const char *url)
 	const char *lun = target ? strrchr(target + 1, '/') : NULL;
 	char portal[ISCSI_HOST_MAX + 16], name[ISCSI_NAME_MAX + 1], number[LUN_TEXT_MAX], *end;
 	struct iscsi_address address;
+	struct err ignored;
 	bool is_srp = !strncmp(url, "srp:", 4);
 	if (!lun)
 		return;
@@ -164,8 +150,10 @@ static void put_path(struct links *l, const char *url)
 	snprintf(portal, sizeof portal, "%.*s", (int)(target - host), host);
 	snprintf(name, sizeof name, "%.*s", (int)(lun - target - 1), target + 1);
 	unsigned long n = strtoul(lun + 1, &end, 10);
-	if (end == lun + 1 || *end || take_portal(&address, portal, sizeof portal, is_srp) < 0)
+	if (end == lun + 1 || *end || iscsi_address_parse(portal, &address, &ignored) < 0)
 		return;
+	if (is_srp && !address.has_port)
+		address.port = SRPS_PORT;
 	lun_text(number, n);
 	FILE *out = begin_link(l, "by-path/ip-");
 	put_safe(out, address.host);

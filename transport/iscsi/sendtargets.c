@@ -63,6 +63,7 @@ int iscsi_address_parse(const char *value, struct iscsi_address *ret, struct err
 		at++;
 		if (take_number(&at, ',', 1, &ret->port))
 			return bad_address(value, "port must be 1 to 65535", e);
+		ret->has_port = true;
 	}
 	if (*at == ',') {
 		at++;

@@ -14,7 +14,7 @@ enum { ISCSI_HOST_MAX = 255 };
 struct iscsi_address {
 	char host[ISCSI_HOST_MAX + 1]; // without brackets
 	uint16_t port;		       // ISCSI_PORT if absent
-	bool has_tpgt;
+	bool has_port, has_tpgt;
 	uint16_t tpgt;
 };
 
