@@ -210,7 +210,8 @@ int holder_open_disk(struct holder *h, struct err *e)
 		return o.r;
 	bool is_interrupted = wait_ready(h);
 	if (!h->why.code) {
-		wait_settled(h);
+		if (!h->config->login) // which has asked its one target, and may have many disks
+			wait_settled(h);
 		return refuse_other_disks(h, e);
 	}
 	*e = h->why;
