@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // farblock-initiator: a session from a URL of iSCSI.
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "initiator/program/iscsi.h"
 
 _Static_assert((int)TOOL_TARGET_MAX > (int)ISCSI_NAME_MAX, "a target's name fits");
+
+static void set_port(struct tool_path *p, const uint8_t isid[ISCSI_ISID_LEN])
+{
+	static const uint8_t random[ISCSI_ISID_LEN];
+	for (size_t i = 0; memcmp(isid, random, sizeof random) && i < sizeof random; i++)
+		snprintf(p->port + 2 * i, 3, "%02x", isid[i]);
+	p->port_cure = "without --isid each path has its own";
+}
 
 int iscsi_path(const struct tool *t, const char *text, bool needs_lun, struct tool_path *ret,
 	       struct err *e)
@@ -26,6 +35,7 @@ int iscsi_path(const struct tool *t, const char *text, bool needs_lun, struct to
 	memcpy(ret->target, url.target, sizeof url.target);
 	ret->has_lun = url.has_lun;
 	ret->lun = url.lun;
+	set_port(ret, c.login.isid);
 	if (iscsi_resolve(&c, &url.portal, e) < 0) {
 		chap_wipe(&c, sizeof c);
 		return TOOL_FAILED;

@@ -12,6 +12,7 @@
 
 _Static_assert((int)PROVIDERS_MAX <= (int)SRPS_PROVIDERS_MAX, "a session can try all of them");
 _Static_assert((int)TOOL_TARGET_MAX >= (int)SRPS_PORT_ID_TEXT, "a target's name fits");
+_Static_assert((int)TOOL_PORT_MAX >= (int)SRPS_PORT_ID_TEXT, "a port's name fits");
 
 // --- the initiator's port ---
 
@@ -37,14 +38,8 @@ static int initiator_port(const struct tool *t, const struct srps_address *a,
 				    : made_port(t, ret, e);
 	if (r)
 		return t->o.initiator_port ? (err_prefix(e, "--initiator-port"), r) : r;
-	if (!a->has_initiator_ext)
-		return 0;
-	if (t->o.initiator_port && memcmp(ret, a->initiator_ext, sizeof a->initiator_ext))
-		return err_set(e, -EINVAL,
-			       "--initiator-port '%.40s': the string has another initiator_ext "
-			       "(use one of both)",
-			       t->o.initiator_port);
-	memcpy(ret, a->initiator_ext, sizeof a->initiator_ext);
+	if (a->has_initiator_ext)
+		memcpy(ret, a->initiator_ext, sizeof a->initiator_ext);
 	return 0;
 }
 
@@ -145,6 +140,9 @@ int srp_path(const struct tool *t, const char *url, bool needs_lun, struct tool_
 	if (parse(url, needs_lun, &a, e) < 0 || srp_config(t, &a, &c, e) < 0)
 		return TOOL_USAGE;
 	srps_port_id_format(a.target, ret->target);
+	srps_port_id_format(c.initiator, ret->port);
+	ret->port_cure = "without --initiator-port each path has its own; add_target strings may "
+			 "have an initiator_ext each";
 	ret->has_lun = a.has_lun;
 	ret->lun = a.lun;
 	return srp_resolve(&c, &a, e) < 0 ? TOOL_FAILED

@@ -74,7 +74,7 @@ struct tool_options {
 	uint64_t queues, dead_seconds, level;
 };
 
-enum { TOOL_TARGET_MAX = 256 };
+enum { TOOL_TARGET_MAX = 256, TOOL_PORT_MAX = 40 };
 
 // A session that a URL and the options describe, not started.
 struct tool_path {
@@ -82,6 +82,10 @@ struct tool_path {
 	void *config; // of the protocol, config_size bytes; may hold secrets
 	size_t config_size;
 	char target[TOOL_TARGET_MAX]; // its name
+	// The initiator's port, as its option has it: with the target the I_T nexus, which has one
+	// session. Empty: another one at each login.
+	char port[TOOL_PORT_MAX];
+	const char *port_cure; // how several paths to one target get ports of their own
 	bool has_lun;
 	uint16_t lun; // if the URL has one
 };

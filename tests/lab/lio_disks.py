@@ -6,6 +6,7 @@ import json
 
 from faults import finish, load
 from farblock import Failure
+from initiator_tool import INITIATOR_PORTS
 from kernel import wait_until
 from lio import disable_and_enable
 from lio_target import kernel_target, url
@@ -82,11 +83,22 @@ def paths(side):
     return [path["state"] for path in json.loads(output)[0]["paths"]]
 
 
+def second(lab):
+    """The LUN over the other portal; over SRP from another port of the initiator, as a second login
+    of a port ends the first."""
+    there = url(lab).replace(*GUESTS)
+    if lab.carrier != "srp":
+        return there
+    id_ext, ioc_guid = lab.lio.identity.split(":")
+    ext = INITIATOR_PORTS[1].split(":", maxsplit=1)[0]
+    return (f"id_ext={id_ext},ioc_guid={ioc_guid},dest={GUESTS[1]}:{PORT},initiator_ext={ext}/0")
+
+
 def two_paths(lab):
     """Two portals, on ublk: each loses its address under fio, without a word, and gets it back: no
     error, every block verified."""
     with kernel_target(lab):
-        side = begun(lab, "ublk", url(lab), url(lab).replace(*GUESTS))
+        side = begun(lab, "ublk", url(lab), second(lab))
         wait_until(lambda: paths(side) == ["up", "up"], "both paths")
         load(lab, side, side.device)
         for host, state in ((GUESTS[1], ["up", "connecting"]), (GUESTS[0], ["connecting", "up"])):

@@ -127,6 +127,8 @@ def a_disk_that_grew_while_the_target_was_away_is_the_same(scratch, attachments,
 
 def refusals_say_why(attachments, target):
     run_dir = attachments.run_dir
+    port = f"{1:016x}:{2:016x}"
+    srp = f"srp://127.0.0.1/{port}/0"
     for words, text in (
             ((target.url(), "--via", "floppy"), "--via 'floppy': must be one of ublk"),
             ((target.url(), "--name", "../x"), "--name '../x': must be"),
@@ -137,6 +139,10 @@ def refusals_say_why(attachments, target):
             ((target.url().replace("127", f"{ODD}@127"), *VIA), "must be UTF-8"),
             ((target.url(), *VIA, "--chap-user", ODD), "--chap-user '?': must be UTF-8"),
             ((target.url(), target.url()), "given twice"),
+            ((target.url(), target.url().replace("iscsi", "iser", 1), "--isid", "800000000001"),
+             "has the initiator port 800000000001, as iscsi://"),
+            ((srp, srp.replace("127.0.0.1", "localhost"), "--initiator-port", port),
+             f"has the initiator port {port}, as srp://"),
             ((), "missing URL")):
         said = attachments.attach(*words, status=2)
         check(text in said, f"{words}: {said}")
