@@ -54,20 +54,27 @@ static int take_lock(struct holder *h, struct err *e)
 static int start_carrier(struct holder *h, struct carrier_config *c, struct err *e)
 {
 	static const struct carrier_events events = { on_carrier_ended };
-	char device[CARRIER_PATH_MAX] = "";
+	const struct disk_config *disk = &h->config->disk;
+	struct left_device left;
 	c->name = h->config->name;
 	c->run_dir = h->config->run_dir;
-	c->recover_id = left_device(&h->files, h->via, device, sizeof device);
-	c->recover = c->recover_id >= 0 ? device : NULL;
-	int r = h->via->start(&h->carrier, h->disk, c, &events, h, e);
+	int r = left_device(&h->files, h->via, disk->allows_replaced ? NULL : disk_facts(h->disk),
+			    &left, e);
+	if (r < 0 && !use_is_gone(left.path))
+		return err_prefix(e, "%s", c->name), r;
+	if (r < 0)
+		left.id = -1;
+	c->recover_id = left.id;
+	c->recover = left.id >= 0 ? left.path : NULL;
+	r = h->via->start(&h->carrier, h->disk, c, &events, h, e);
 	// Else its users wait for a process, and a second device of the disk would be beside it.
-	if (r < 0 && c->recover_id >= 0 && use_is_gone(device)) {
-		log_warn("%s: cannot take %s over: %s", c->name, device, e->text);
+	if (r < 0 && c->recover_id >= 0 && use_is_gone(left.path)) {
+		log_warn("%s: cannot take %s over: %s", c->name, left.path, e->text);
 		c->recover = NULL;
 		c->recover_id = -1;
 		r = h->via->start(&h->carrier, h->disk, c, &events, h, e);
 	} else if (c->recover_id >= 0) {
-		log_info("%s: took %s over", c->name, device);
+		log_info("%s: took %s over", c->name, left.path);
 	}
 	return r;
 }

@@ -10,6 +10,7 @@
 
 #include "core/json/json.h"
 #include "core/lockfile.h"
+#include "core/utf8.h"
 
 static int id_of(struct json_object *o)
 {
@@ -17,20 +18,47 @@ static int id_of(struct json_object *o)
 	return v && json_object_is_type(v, json_type_int) ? json_object_get_int(v) : -1;
 }
 
-int left_device(const struct holder_files *f, const struct carrier_ops *via, char *device,
-		size_t size)
+// A new process serves the requests that the old one has left, and maybe a mounted file system.
+static int check_disk(struct json_object *o, const struct disk_facts *is, struct err *e)
 {
-	struct err e;
-	struct json_object *o = access(f->state, F_OK) ? NULL : holder_state_read(f, &e);
-	if (!o)
-		return -1;
-	bool is_same = via->can_recover && !strcmp(json_text_or_empty(o, "via"), via->name) &&
-		       !strncmp(json_text_or_empty(o, "device"), "/dev/", 5);
-	if (is_same)
-		snprintf(device, size, "%s", json_text_or_empty(o, "device"));
-	int id = is_same ? id_of(o) : -1;
+	const struct {
+		const char *key, *is;
+	} rows[] = {
+		{"vendor",    is->vendor  },
+		{ "product",  is->product },
+		{ "serial",   is->serial  },
+		{ "identity", is->identity},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *was = json_text_or_empty(o, rows[i].key);
+		char now[sizeof is->serial];
+		snprintf(now, sizeof now, "%s", rows[i].is);
+		utf8_mend(now); // as status.c has written it
+		if (strcmp(was, now) != 0)
+			return err_set(
+				e, -ESTALE,
+				"%.60s is of another disk, %s %.80s, not %.80s (detach --force "
+				"gives it up; --allow-replaced permits it)",
+				json_text_or_empty(o, "device"), rows[i].key, was, now);
+	}
+	return 0;
+}
+
+int left_device(const struct holder_files *f, const struct carrier_ops *via,
+		const struct disk_facts *is, struct left_device *ret, struct err *e)
+{
+	struct json_object *o = access(f->state, F_OK) ? NULL : holder_state_read(f, e);
+	int r = 0;
+	*ret = (struct left_device){ .id = -1 };
+	if (o && via->can_recover && !strcmp(json_text_or_empty(o, "via"), via->name) &&
+	    !strncmp(json_text_or_empty(o, "device"), "/dev/", 5)) {
+		snprintf(ret->path, sizeof ret->path, "%s", json_text_or_empty(o, "device"));
+		ret->id = id_of(o);
+	}
+	if (ret->id >= 0 && is)
+		r = check_disk(o, is, e);
 	json_object_put(o);
-	return id;
+	return r;
 }
 
 // ---- clearing ----

@@ -8,7 +8,11 @@
 #include "initiator/attach/carrier.h"
 #include "initiator/holder/holder.h"
 
-// Returns the number of the device that via can take over, and writes its path to device. -1: the
-// earlier process left no such device.
-int left_device(const struct holder_files *f, const struct carrier_ops *via, char *device,
-		size_t size);
+struct left_device {
+	char path[CARRIER_PATH_MAX];
+	int id; // -1: the earlier process left no device that via can take over
+};
+
+// What via can take over. -ESTALE with a text: it is of another disk than is; NULL: of whichever.
+int left_device(const struct holder_files *f, const struct carrier_ops *via,
+		const struct disk_facts *is, struct left_device *ret, struct err *e);

@@ -139,17 +139,39 @@ static void a_broken_state_file_is_only_forgotten_by_force(void **state)
 	assert_int_equal(seen.calls, 0);
 }
 
+static int found(const struct carrier_ops *via, const struct disk_facts *is)
+{
+	struct left_device left;
+	struct err e;
+	int r = left_device(&files, via, is, &left, &e);
+	if (r < 0)
+		assert_non_null(strstr(e.text, "/dev/fake3 is of another disk"));
+	else if (left.id >= 0)
+		assert_string_equal(left.path, "/dev/fake3");
+	return r < 0 ? r : left.id;
+}
+
 static void only_a_device_of_the_same_way_is_taken_over(void **state)
 {
 	const struct carrier_ops other = { .name = "other", .can_recover = true };
-	char device[CARRIER_PATH_MAX];
-	assert_int_equal(left_device(&files, &fake, device, sizeof device), -1);
+	assert_int_equal(found(&fake, NULL), -1);
 	write_state(STATE);
-	assert_int_equal(left_device(&files, &fake, device, sizeof device), 3);
-	assert_string_equal(device, "/dev/fake3");
-	assert_int_equal(left_device(&files, &other, device, sizeof device), -1);
+	assert_int_equal(found(&fake, NULL), 3);
+	assert_int_equal(found(&other, NULL), -1);
 	write_state("{\"via\":\"fake\",\"device\":\"/dev/fake3\",\"id\":\"3\"}");
-	assert_int_equal(left_device(&files, &fake, device, sizeof device), -1);
+	assert_int_equal(found(&fake, NULL), -1);
+}
+
+static void a_device_of_another_disk_is_not_taken_over(void **state)
+{
+	struct disk_facts is = { .identity = "naa.6" };
+	write_state(STATE);
+	assert_int_equal(found(&fake, &is), 3);
+	strcpy(is.serial, "7");
+	assert_int_equal(found(&fake, &is), -ESTALE);
+	is = (struct disk_facts){ .identity = "naa.7" };
+	assert_int_equal(found(&fake, &is), -ESTALE);
+	assert_int_equal(found(&fake, NULL), 3);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -163,6 +185,7 @@ int main(void)
 		TEST(an_attachment_that_a_process_has_is_left_alone),
 		TEST(a_broken_state_file_is_only_forgotten_by_force),
 		TEST(only_a_device_of_the_same_way_is_taken_over),
+		TEST(a_device_of_another_disk_is_not_taken_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
