@@ -117,7 +117,7 @@ struct disk_ops {
 	// After ready: each path has been up, in standby or faulty, or has failed to log in once.
 	// Called once.
 	void (*settled)(void *arg);
-	// The state of path index has changed; why->code 0: without a fault.
+	// The state of path index has changed, or the reason for it; why->code 0: without a fault.
 	void (*path)(void *arg, unsigned index, enum disk_path_state state, const struct err *why);
 	// All paths are gone (requests queue) or (why->code 0) one is up again.
 	void (*no_path)(void *arg, const struct err *why);

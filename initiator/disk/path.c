@@ -70,7 +70,10 @@ static void on_down(struct scsi_session *s, const struct err *why)
 static void on_retry(struct scsi_session *s, const struct err *why, unsigned seconds)
 {
 	struct disk_path *p = scsi_session_arg(s);
-	p->info.why = *why;
+	if (p->state == DISK_PATH_CONNECTING)
+		path_set_state(p, DISK_PATH_CONNECTING, why);
+	else
+		p->info.why = *why; // down follows
 }
 
 static void on_async(struct scsi_session *s, const uint8_t *sense, size_t sense_len)
@@ -90,7 +93,6 @@ static void on_closed(struct scsi_session *s, const struct err *why)
 	if (!p->is_leaving) {
 		p->failures++;
 		path_set_state(p, DISK_PATH_CONNECTING, why);
-		p->info.why = *why;
 	} else if (p->state != DISK_PATH_FAULTY) {
 		path_set_state(p, DISK_PATH_CONNECTING, NULL);
 	}
@@ -131,7 +133,7 @@ void path_open(struct disk_path *p)
 		return;
 	p->session = NULL;
 	p->failures++;
-	p->info.why = why;
+	path_set_state(p, DISK_PATH_CONNECTING, &why);
 	on_freed(p);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The states of paths. On the disk's worker.
+#include <string.h>
+
 #include "initiator/disk/disk_priv.h"
 
 void path_set_state(struct disk_path *p, enum disk_path_state s, const struct err *why)
@@ -7,11 +9,12 @@ void path_set_state(struct disk_path *p, enum disk_path_state s, const struct er
 	static const struct err none;
 	struct disk *d = p->disk;
 	bool is_new = p->state != s;
+	bool is_other = why && why->code && strcmp(why->text, p->info.why.text) != 0;
 	p->state = s;
 	p->is_wrong &= s != DISK_PATH_UP && s != DISK_PATH_STANDBY;
 	if (why && why->code)
 		p->info.why = *why;
-	if (is_new && d->ops.path)
+	if ((is_new || is_other) && d->ops.path)
 		d->ops.path(d->arg, p->index, s, why ? why : &none);
 	if (is_new)
 		d->events->paths_changed(d);

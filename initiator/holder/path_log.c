@@ -4,22 +4,24 @@
 
 #include <string.h>
 
-static bool is_other(char *said, const struct err *why)
+static bool is_said(const struct path_log *l, const char *text)
 {
-	if (!strcmp(said, why->text))
-		return false;
-	memcpy(said, why->text, sizeof why->text);
-	return true;
+	for (unsigned i = 0; i < l->count; i++)
+		if (!strcmp(l->said[i], text))
+			return true;
+	return false;
 }
 
 bool path_log_is_news(struct path_log *l, enum disk_path_state s, const struct err *why)
 {
 	if (s == DISK_PATH_UP || s == DISK_PATH_STANDBY) {
-		*l = (struct path_log){ 0 };
+		l->count = 0;
 		return true;
 	}
 	if (!why->code)
-		return !l->is_down;
-	l->is_down = true;
-	return is_other(s == DISK_PATH_FAULTY ? l->faulty : l->connecting, why);
+		return !l->count;
+	if (l->count == PATH_LOG_REASONS || is_said(l, why->text))
+		return false;
+	memcpy(l->said[l->count++], why->text, sizeof why->text);
+	return true;
 }

@@ -6,12 +6,14 @@
 #include "core/err.h"
 #include "initiator/disk/disk.h"
 
+enum { PATH_LOG_REASONS = 4 };
+
 // Zeroes: nothing was said.
 struct path_log {
-	char connecting[sizeof((struct err *)0)->text], faulty[sizeof((struct err *)0)->text];
-	bool is_down; // since a reason was said
+	char said[PATH_LOG_REASONS][sizeof((struct err *)0)->text];
+	unsigned count; // of the reasons that were said; more are not
 };
 
 // Whether the path's new state is news: it serves again, or does not for a reason that was not said
-// since it last did.
+// since it last did. Of reasons the first PATH_LOG_REASONS are.
 bool path_log_is_news(struct path_log *l, enum disk_path_state s, const struct err *why);

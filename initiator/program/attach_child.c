@@ -130,8 +130,8 @@ static void say_path(const char *name, struct json_object *path)
 	const char *why = json_scalar_or_empty(path, "last_error");
 	if (strcmp(state, disk_path_state_text(DISK_PATH_UP)) &&
 	    strcmp(state, disk_path_state_text(DISK_PATH_STANDBY)))
-		tool_say("%s: %s: %s%s%s", name, json_scalar_or_empty(path, "url"), state,
-			 *why ? ": " : "", why);
+		tool_say("%s: path %s is not up: %s%s%s", name, json_scalar_or_empty(path, "url"),
+			 state, *why ? ": " : "", why);
 }
 
 // Paths that are not up: the disk is attached all the same.

@@ -309,7 +309,7 @@ def urls_of_two_disks_are_refused(attachments, target):
 def paths_that_are_not_up_are_told(attachments, target):
     dead = f"iscsi://127.0.0.1:{farblock.free_port()}/{target.iqn}/0"
     said = attachments.attach(target.url(), dead, "--via", "socket", "--name", "disk").splitlines()
-    check(len(said) == 2 and said[0].startswith(f"farblock-initiator: disk: {dead}: connecting: ")
+    check(len(said) == 2 and said[0].startswith(f"farblock-initiator: disk: path {dead} is not up: connecting: ")
           and "refused" in said[0] and said[1].startswith("nbd+unix://"), f"{said}")
     attachments.detach("disk")
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -55,6 +56,15 @@ static void another_reason_is_news(void **state)
 	assert_true(is_news(DISK_PATH_FAULTY, "login refused"));
 }
 
+static void reasons_that_never_end_are_cut_off(void **state)
+{
+	char text[16];
+	for (int i = 0; i < 20; i++) {
+		snprintf(text, sizeof text, "reason %d", i);
+		assert_int_equal(is_news(DISK_PATH_CONNECTING, text), i < PATH_LOG_REASONS);
+	}
+}
+
 static void a_path_that_serves_again_is_news_and_so_is_its_next_loss(void **state)
 {
 	assert_true(is_news(DISK_PATH_CONNECTING, "reset"));
@@ -71,6 +81,7 @@ int main(void)
 		T(a_fault_is_news_once),
 		T(a_loss_and_a_fault_in_turn_are_news_once_each),
 		T(another_reason_is_news),
+		T(reasons_that_never_end_are_cut_off),
 		T(a_path_that_serves_again_is_news_and_so_is_its_next_loss),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
