@@ -198,12 +198,18 @@ static bool is_inaccessible(const struct scsi_cmd *c)
 	       (s.ascq == 0x0b || s.ascq == 0x0c || s.ascq == 0x12);
 }
 
+// The unit is slow: its session ends if it is silent.
+static bool is_late(const struct scsi_watch *w, const struct scsi_cmd *c)
+{
+	return c->res == -ETIMEDOUT && w->is_ready;
+}
+
 // Neither condition says that a known unit is another one: it is identified later, and no command
 // reaches it before. One that is not known is given up.
 static bool can_wait(const struct scsi_watch *w, const struct scsi_cmd *c)
 {
 	return (is_waiting(c) && (w->is_ready || w->waits < WAITS_MAX)) ||
-	       (is_inaccessible(c) && w->is_ready);
+	       (is_inaccessible(c) && w->is_ready) || is_late(w, c);
 }
 
 static void next_step(struct scsi_watch *w)

@@ -207,6 +207,15 @@ static void answered(struct disk_path *p, const struct scsi_cmd *c)
 	}
 }
 
+// A slow unit is not a wrong one, and its session ends if it is silent. A path that is up stays so
+// until the next check; another one is checked again.
+static void late(struct disk_path *p)
+{
+	over(p);
+	if (p->state == DISK_PATH_CHECKING)
+		check_begin(p);
+}
+
 static void step_done(struct scsi_cmd *c)
 {
 	struct disk_path *p = c->arg;
@@ -218,6 +227,8 @@ static void step_done(struct scsi_cmd *c)
 	}
 	if (c->res == -ENOTCONN || c->res == -ESHUTDOWN || c->res == -ECANCELED)
 		over(p); // on_up() or the next session begins again
+	else if (c->res == -ETIMEDOUT && p->disk->is_ready)
+		late(p);
 	else if (c->res)
 		failed(p, c);
 	else

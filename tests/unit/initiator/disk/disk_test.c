@@ -206,6 +206,33 @@ static void requests_wait_while_no_path_is_up(void **state)
 	assert_memory_equal(far.disk, content, BYTES);
 }
 
+static void a_unit_that_is_slow_after_a_loss_is_no_other_one(void **state)
+{
+	struct disk_io io;
+	struct sg sg;
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	cut(&ways[0]);
+	begin(&io, &sg, DISK_WRITE, content, BLOCK);
+	ways[0].lates = 1;
+	worker_call(worker, way_back, &ways[0]);
+	sem_wait(&done);
+	assert_int_equal(io.res, 0);
+}
+
+static void a_check_that_is_late_leaves_its_path_up(void **state)
+{
+	struct disk_path_info i;
+	ways[0].alua = 0;
+	open_disk((struct opening){ 1 });
+	ways[0].key = 6, ways[0].asc = 0x2a, ways[0].ascq = 6; // access states have changed
+	ways[0].lates = 1;
+	assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	assert_int_equal(ways[0].lates, 0);
+	disk_path_info(disk, 0, &i);
+	assert_int_equal(i.state, DISK_PATH_UP);
+}
+
 static void requests_fail_after_the_time_without_a_path(void **state)
 {
 	open_disk((struct opening){ 1, .no_path_retry = 0 });
@@ -530,6 +557,8 @@ int main(void)
 		T(round_robin_uses_both_paths),
 		T(a_lost_path_is_replaced_by_the_other_at_once),
 		T(requests_wait_while_no_path_is_up),
+		T(a_unit_that_is_slow_after_a_loss_is_no_other_one),
+		T(a_check_that_is_late_leaves_its_path_up),
 		T(requests_fail_after_the_time_without_a_path),
 		T(an_optimized_path_is_preferred),
 		T(a_path_whose_state_is_not_reported_is_tried_last),

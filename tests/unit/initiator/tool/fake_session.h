@@ -40,6 +40,7 @@ struct way {
 	unsigned commands;	       // READ and WRITE
 	uint8_t status;		       // of the next READ or WRITE; 0: GOOD
 	uint8_t ready_asc, ready_ascq; // the next TEST UNIT READY has this unit attention
+	unsigned lates;		       // so many commands but READ and WRITE time out
 	uint8_t key, asc, ascq;	       // the next READ or WRITE ends with these; 0: succeeds
 };
 
@@ -241,6 +242,11 @@ static inline void way_back(void *arg)
 	worker_post(way->fake->scsi.worker, &way->fake->up_msg);
 }
 
+static bool is_transfer(const struct scsi_cmd *c)
+{
+	return (c->cdb[0] & 0x1f) == 0x08 || (c->cdb[0] & 0x1f) == 0x0a;
+}
+
 static void run(struct defer *d)
 {
 	struct fake *f = container_of(d, struct fake, defer);
@@ -258,8 +264,12 @@ static void run(struct defer *d)
 	memcpy(queue, f->queue, sizeof queue);
 	f->count = 0;
 	for (unsigned i = 0; i < count; i++) {
-		execute(f->way, queue[i]);
-		end(queue[i], 0);
+		bool is_late = f->way && f->way->lates && !is_transfer(queue[i]);
+		if (is_late)
+			f->way->lates--;
+		else
+			execute(f->way, queue[i]);
+		end(queue[i], is_late ? -ETIMEDOUT : 0);
 	}
 }
 
