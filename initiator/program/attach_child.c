@@ -159,7 +159,8 @@ static int conclude(const struct holder_config *c, const struct child *child, at
 		child_wait(child);
 		status = tool_fail_by(&e);
 	} else {
-		say_paths(o);
+		if (!c->login) // which does not wait for each path
+			say_paths(o);
 		ready(arg, o);
 		status = TOOL_OK;
 	}

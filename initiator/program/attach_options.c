@@ -9,6 +9,7 @@
 #include "core/utf8.h"
 #include "initiator/holder/holder.h"
 #include "initiator/program/attach.h"
+#include "initiator/program/nexus.h"
 
 #define KEEP_RETRYING 86400 // seconds of one session; then another one is opened, for ever
 
@@ -100,23 +101,6 @@ static bool is_repeated(const struct tool_options *o, unsigned i, struct err *e)
 	return false;
 }
 
-// The logins of two paths of one nexus would end each other's sessions, for ever.
-static int refuse_shared_nexus(const struct attach_plan *p, unsigned i, struct err *e)
-{
-	const struct tool_path *new = &p->paths[i];
-	for (unsigned n = 0; n < i; n++) {
-		const struct tool_path *old = &p->paths[n];
-		if (*new->port && !strcmp(new->port, old->port) &&
-		    !strcmp(new->target, old->target))
-			return err_set(e, -EINVAL,
-				       "%.100s: has the initiator port %s, as %.60s (%s)",
-				       p->tool->o.args[i], new->port, p->tool->o.args[n],
-				       new->port_cure),
-			       TOOL_USAGE;
-	}
-	return TOOL_OK;
-}
-
 static int add_path(struct attach_plan *p, unsigned i, struct err *e)
 {
 	struct tool *t = p->tool;
@@ -130,7 +114,7 @@ static int add_path(struct attach_plan *p, unsigned i, struct err *e)
 	c->config_size = p->paths[i].config_size;
 	c->lun = p->paths[i].lun;
 	snprintf(c->name, sizeof c->name, "%s", t->o.args[i]);
-	return refuse_shared_nexus(p, i, e);
+	return nexus_check(p, i, e);
 }
 
 // The process that holds the disk has another working directory.

@@ -56,7 +56,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "transport", "NAME", "tcp or iser, for iSCSI; default: from the URL", AT(transport), .verbs = ~(unsigned)TOOL_HELD, .words = "tcp iser"},
 	{0, "provider", "NAME", "RDMA provider: verbs (adapter) or iwarp (software); default: the first that connects", AT(provider), .verbs = ~(unsigned)TOOL_HELD, .words = "verbs iwarp"},
 	{0, "initiator-name", "NAME", "initiator name; default: from /etc/iscsi/initiatorname.iscsi, else generated from the host name", AT(initiator_name), .verbs = ~(unsigned)TOOL_HELD},
-	{0, "initiator-port", "EXT:GUID", "SRP port identifier of the initiator, 16 hex digits each; default: zeros and a GUID made from the initiator name", AT(initiator_port), .verbs = ~(unsigned)TOOL_HELD},
+	{0, "initiator-port", "EXT:GUID", "SRP port identifier of the initiator, 16 hex digits each; default: zeros and a GUID made from the initiator name; attach and login have another first half for each path, which sessions -P 1 shows", AT(initiator_port), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "isid", "HEX", "ISID of the session, 12 hex digits; a session with the same one ends that of the same initiator; default: random; those of attach, login and reserve (not report) stay the same", AT(isid), .verbs = ~(unsigned)TOOL_HELD},
 	{0, "channels", "N", "connections of an SRP session, fewer if the target refuses more; default: 1", AT(channels), on_number, .verbs = ~(unsigned)TOOL_HELD, .lo = 1, .hi = 16},
 	{0, "chap-user", "USER", "CHAP user name; default: from the URL", AT(chap_user), .verbs = ~(unsigned)TOOL_HELD},

@@ -54,6 +54,17 @@ def a_login_attaches_every_disk(logins, target):
         run(["qemu-io", "-f", "raw", "-c", f"write {size - 1}M 1M", logins.one(n)["device"]])
 
 
+def disks_of_one_nexus_are_refused(logins, target):
+    """Their sessions would end each other."""
+    words = (url(target), *VIA, "--isid", "800000000001")
+    said = logins.login(*words, status=2)
+    check(f"has the initiator port 800000000001, as {name(target, 0)}" in said, said)
+    check(logins.states() == {name(target, 0): "attached"}, f"{logins.states()}")
+    said = logins.attach(target.url(), *VIA, "--isid", "800000000001", status=15)
+    check("attached already" in said, said)
+    logins.logout(target.iqn)
+
+
 def a_second_login_says_so(logins, target):
     said = logins.login(url(target), *VIA, status=15)
     check("logged in already" in said, said)
@@ -188,6 +199,7 @@ def test():
             a_second_login_says_so(logins, target)
             one_that_dies_takes_nothing_along(logins, target)
             logout_takes_what_login_made(logins, target)
+            disks_of_one_nexus_are_refused(logins, target)
             a_record_is_saved_and_used(logins, target)
             automatic_records_are_used_by_all(logins, target, other)
             a_used_disk_stays_and_others_go(logins, target)
