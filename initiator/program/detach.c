@@ -198,6 +198,11 @@ static struct json_object *status_of(const struct holder_files *f, struct err *e
 	return o;
 }
 
+static bool is_named(const struct all *a, const char *name)
+{
+	return !a->wanted || !strcmp(a->wanted, name);
+}
+
 static bool attached_found(void *arg, const char *name)
 {
 	struct all *a = arg;
@@ -207,6 +212,8 @@ static bool attached_found(void *arg, const char *name)
 		return true;
 	struct json_object *o = status_of(&f, &e);
 	a->hidden += !o && e.code == -EACCES;
+	if (!o && e.code != -EACCES && e.code != -ENOENT && is_named(a, name))
+		tool_say("%s", e.text); // its process has died, and left no more
 	if (!o || !is_wanted(a, name, o)) {
 		json_object_put(o);
 		return true;

@@ -299,6 +299,14 @@ def a_signal_undoes_an_attachment(attachments):
     check(attachments.list() == [], "something is left")
 
 
+def a_broken_state_file_is_told(attachments):
+    path = f"{attachments.run_dir}/broken.json"
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("{")
+    check(path in attachments.command("attached"), "attached")
+    attachments.detach("broken", "--force")
+
+
 def urls_of_two_disks_are_refused(attachments, target):
     said = attachments.attach(target.url(), target.url(1), "--via", "socket", "--name", "disk",
                               status=1)
@@ -373,6 +381,7 @@ def test():
             slow_clients_delay_no_request(attachments, target)
             another_initiators_reservation_is_told(attachments, target)
             a_signal_undoes_an_attachment(attachments)
+            a_broken_state_file_is_told(attachments)
             urls_of_two_disks_are_refused(attachments, target)
             paths_that_are_not_up_are_told(attachments, target)
             entries_are_attached(scratch, attachments, target)
