@@ -114,7 +114,7 @@ static int add_path(struct attach_plan *p, unsigned i, struct err *e)
 	c->config_size = p->paths[i].config_size;
 	c->lun = p->paths[i].lun;
 	snprintf(c->name, sizeof c->name, "%s", t->o.args[i]);
-	return nexus_check(p, i, e);
+	return TOOL_OK;
 }
 
 // The process that holds the disk has another working directory.
@@ -200,11 +200,13 @@ int attach_plan_make(struct attach_plan *p, struct tool *t, struct holder_config
 		       TOOL_USAGE;
 	else
 		snprintf(p->name, sizeof p->name, "%s", t->o.name);
+	for (unsigned i = 0; i < n && !status; i++)
+		status = nexus_check(p, i, e);
 	ret->name = p->name;
 	ret->login = t->login;
 	ret->disk.paths = p->disk_paths;
 	ret->disk.path_count = n;
-	return TOOL_OK;
+	return status;
 }
 
 void attach_plan_done(struct attach_plan *p)

@@ -22,7 +22,7 @@ static int refuse(const struct tool_path *path, const char *url, const char *oth
 struct search {
 	const char *run_dir;
 	const struct tool_path *path;
-	char own[HOLDER_NAME_MAX + 1]; // which is refused as attached already
+	const char *own; // which is refused as attached already
 	char found[HOLDER_NAME_MAX + 1];
 };
 
@@ -72,7 +72,7 @@ int nexus_check(const struct attach_plan *p, unsigned i, struct err *e)
 {
 	const struct tool_options *o = &p->tool->o;
 	const struct tool_path *new = &p->paths[i];
-	struct search s = { .run_dir = attach_run_dir(p->tool), .path = new };
+	struct search s = { .run_dir = attach_run_dir(p->tool), .own = p->name, .path = new };
 	struct err ignored;
 	if (!*new->port)
 		return TOOL_OK;
@@ -81,10 +81,6 @@ int nexus_check(const struct attach_plan *p, unsigned i, struct err *e)
 		if (!strcmp(new->port, old->port) && !strcmp(new->target, old->target))
 			return refuse(new, o->args[i], o->args[n], e);
 	}
-	if (o->name)
-		snprintf(s.own, sizeof s.own, "%s", o->name);
-	else
-		attach_name(p->paths[0].target, p->paths[0].lun, s.own);
 	if (o->isid || o->initiator_port)
 		holder_each(s.run_dir, look, &s, &ignored);
 	return s.found[0] ? refuse(new, o->args[i], s.found, e) : TOOL_OK;

@@ -7,5 +7,5 @@
 #include "initiator/program/attach.h"
 
 // Refuses path i of p that has the nexus of an earlier one, or, if its port was given, of another
-// attachment of this machine. TOOL_OK, or an exit status with a text.
+// attachment of this machine. p has its name. TOOL_OK, or an exit status with a text.
 int nexus_check(const struct attach_plan *p, unsigned i, struct err *e);
