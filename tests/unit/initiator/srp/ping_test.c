@@ -172,14 +172,15 @@ static void on_tmf(struct scsi_tmf *t)
 
 static void reset_after_the_ping(struct st_conn *c, const uint8_t *iu, uint32_t len)
 {
-	if (is_ping(iu, len) && !pings++) {
+	if (!is_ping(iu, len)) {
+		st_answer(c, iu);
+	} else if (!pings++) {
 		tmf = (struct scsi_tmf){ .function = SCSI_TMF_LUN_RESET, .done = on_tmf };
 		assert_int_equal(scsi_tmf_submit(r.s, &tmf), 0);
 	} else {
 		st_answer(c, iu);
-	}
-	if (pings == 2)
 		scsi_session_logout(r.s);
+	}
 }
 
 static void a_reset_of_lun_0_ends_the_ping(void **state)
