@@ -273,7 +273,7 @@ static unsigned words;
 static void on_talk(struct timer *t)
 {
 	uint8_t nop[48];
-	if (++words == 8) {
+	if (++words == 12) {
 		scsi_session_logout(talk_rig->s);
 		return;
 	}
@@ -304,11 +304,12 @@ static void a_target_that_sends_is_alive_though_it_answers_no_ping(void **state)
 	struct rig r;
 	rig_init(&r);
 	talk_rig = &r;
-	r.config.noop_out_interval = r.config.noop_out_timeout = 1;
+	r.config.noop_out_interval = 1;
+	r.config.noop_out_timeout = 2;
 	r.fake.pdu = pdu_talk;
 	r.on_up = up_stay;
 	rig_run(&r);
-	assert_int_equal(words, 8);
+	assert_int_equal(words, 12);
 	assert_int_equal(r.downs, 0);
 	rig_done(&r);
 }

@@ -54,6 +54,7 @@ static void refuse_pings(struct st_conn *c, const uint8_t *iu, uint32_t len)
 
 static void an_idle_session_is_pinged_and_any_answer_will_do(void **state)
 {
+	r.config.ping_timeout = 5;
 	r.target.iu = refuse_pings;
 	run();
 	assert_int_equal(pings, 2);
@@ -63,6 +64,7 @@ static void an_idle_session_is_pinged_and_any_answer_will_do(void **state)
 
 static void each_silent_channel_is_pinged(void **state)
 {
+	r.config.ping_timeout = 5;
 	r.config.channels = 3;
 	pings_left = 3;
 	r.target.iu = refuse_pings;
@@ -185,6 +187,7 @@ static void reset_after_the_ping(struct st_conn *c, const uint8_t *iu, uint32_t 
 
 static void a_reset_of_lun_0_ends_the_ping(void **state)
 {
+	r.config.ping_timeout = 5;
 	r.target.iu = reset_after_the_ping;
 	run();
 	assert_int_equal(pings, 2);
