@@ -29,6 +29,7 @@ struct holder_config {
 	struct carrier_config carrier; // name and recovery are filled
 	struct disk_config disk;
 	bool is_shared; // the disk may be attached more than once to be written
+	bool is_root;	// it holds the root file system
 	char *argv0;	// its first byte becomes '@': spared at shutdown by systemd; NULL: not
 };
 

@@ -59,3 +59,12 @@ void attach_print(void *arg, struct json_object *status);
 int attach_in_background(struct tool *t, const struct holder_config *c, attach_ready *ready,
 			 void *arg);
 int attach_in_foreground(struct tool *t, const struct holder_config *c);
+
+// attach_keep.c: a disk that holds the root file system. Gives this process mounts of its own, as
+// they are now: it goes on to see /dev, /sys and /run there when another root has taken their
+// place, and keeps no file system busy that is mounted later. -EPERM.
+int attach_leave_root(struct err *e);
+// Runs hold(c, ...) in a child process, and again when that dies, until the disk is detached in
+// order, or a signal comes, which the child gets too. fd: the command, which hears what the first
+// child says; it is closed then. Returns the exit status; a first child that fails is not repeated.
+int attach_keep(const struct holder_config *c, int (*hold)(void *arg, int fd), int fd);

@@ -40,7 +40,10 @@ static void ready_here(void *arg, struct json_object *status)
 int attach_in_foreground(struct tool *t, const struct holder_config *c)
 {
 	struct err e;
-	return holder_run(c, ready_here, t, &e) < 0 ? tool_fail_by(&e) : TOOL_OK;
+	int r = c->is_root ? attach_leave_root(&e) : 0;
+	if (!r)
+		r = holder_run(c, ready_here, t, &e);
+	return r < 0 ? tool_fail_by(&e) : TOOL_OK;
 }
 
 // ---- the child ----
@@ -98,19 +101,37 @@ static void leave_terminal(const struct holder_config *c, const char *path)
 static int hold(void *arg, int fd)
 {
 	const struct holder_config *c = arg;
-	char path[PATH_MAX];
 	struct err e;
+	int r = holder_run(c, ready_far, &fd, &e);
+	if (r < 0 && fd >= 0)
+		tell_error(fd, &e);
+	else if (r < 0)
+		tool_say("%s: %s", c->name, e.text);
+	return r < 0 ? -r : 0;
+}
+
+static int hold_root(const struct holder_config *c, int fd)
+{
+	struct err e;
+	int r = attach_leave_root(&e);
+	if (r < 0) {
+		tell_error(fd, &e);
+		return -r;
+	}
+	holder_process_protect(c->argv0);
+	return attach_keep(c, hold, fd);
+}
+
+static int leave_and_hold(void *arg, int fd)
+{
+	const struct holder_config *c = arg;
+	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/%s.log", c->run_dir, c->name);
 	leave_terminal(c, path);
-	int r = holder_run(c, ready_far, &fd, &e);
-	if (r < 0 && fd >= 0) {
-		if (r != -EEXIST) // else it is that of the attachment
-			unlink(path);
-		tell_error(fd, &e);
-	} else if (r < 0) {
-		tool_say("%s: %s", c->name, e.text);
-	}
-	return r < 0;
+	int r = c->is_root ? hold_root(c, fd) : hold(arg, fd);
+	if (r && r != EEXIST) // else the log is that of the attachment
+		unlink(path);
+	return r;
 }
 
 // ---- the command ----
@@ -174,7 +195,7 @@ int attach_in_background(struct tool *t, const struct holder_config *c, attach_r
 	static struct child child;
 	char what[HOLDER_NAME_MAX + 8];
 	struct err e;
-	if (child_start(&child, hold, (void *)c, &e) < 0)
+	if (child_start(&child, leave_and_hold, (void *)c, &e) < 0)
 		return tool_fail_by(&e);
 	snprintf(what, sizeof what, "attach %s", c->name);
 	tool_progress_begin_time(t, what, 0);

@@ -154,6 +154,13 @@ static unsigned number(uint64_t n)
 	return n == TOOL_UNSET ? 0 : (unsigned)n;
 }
 
+// Of a root file system, requests must not fail.
+static unsigned dead_seconds(const struct tool_options *o)
+{
+	return o->dead_seconds == TOOL_UNSET && o->is_root_disk ? KEEP_RETRYING
+								: number(o->dead_seconds);
+}
+
 static int read_words(const struct tool_options *o, struct holder_config *ret, struct err *e)
 {
 	*ret = (struct holder_config){
@@ -161,8 +168,9 @@ static int read_words(const struct tool_options *o, struct holder_config *ret, s
 		.carrier = {.place = o->place,
 			     .queues = number(o->queues),
 			     .depth = number(o->depth),
-			     .dead_seconds = number(o->dead_seconds) },
+			     .dead_seconds = dead_seconds(o) },
 		.is_shared = o->is_shared,
+		.is_root = o->is_root_disk,
 		.disk = { .is_read_only = o->is_read_only, .allows_replaced = o->allows_replaced},
 	};
 	if (via(o->via, &ret->via, e) < 0 || policy(o->policy, &ret->disk.policy, e) < 0 ||

@@ -7,7 +7,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted_by;
@@ -54,15 +56,45 @@ void child_wait(const struct child *c)
 		;
 }
 
+// The mask of a wait that the signals end.
+static sigset_t open_mask(void)
+{
+	sigset_t open;
+	sigprocmask(SIG_BLOCK, NULL, &open);
+	for (int i = 0; i < NUMBERS; i++)
+		sigdelset(&open, numbers[i]);
+	return open;
+}
+
+int child_pause(int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+	sigset_t open = open_mask();
+	ppoll(NULL, 0, &t, &open);
+	return interrupted_by ? -EINTR : 0;
+}
+
+int child_wait_passing_signals(const struct child *c)
+{
+	struct pollfd p = { (int)syscall(SYS_pidfd_open, c->pid, 0), POLLIN, 0 };
+	sigset_t open = open_mask();
+	int status = 0;
+	while (p.fd >= 0 && ppoll(&p, 1, NULL, &open) < 0)
+		if (interrupted_by)
+			kill(c->pid, interrupted_by);
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (p.fd >= 0)
+		close(p.fd);
+	return status;
+}
+
 // Reads to the end of the pipe; -EINTR after a signal, which arrives in the wait alone.
 static int hear(int fd, char *ret, size_t size)
 {
 	struct pollfd p = { fd, POLLIN, 0 };
-	sigset_t open;
+	sigset_t open = open_mask();
 	size_t len = 0;
-	sigprocmask(SIG_BLOCK, NULL, &open);
-	for (int i = 0; i < NUMBERS; i++)
-		sigdelset(&open, numbers[i]);
 	while (len < size - 1) {
 		if (ppoll(&p, 1, NULL, &open) < 0) {
 			if (interrupted_by)

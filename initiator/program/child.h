@@ -28,3 +28,8 @@ void child_unblock_signals(void);
 int child_interrupted(void);
 // Waits for its end.
 void child_wait(const struct child *c);
+// Waits for its end, and sends the signals that come meanwhile on to it. Returns the status of
+// waitpid().
+int child_wait_passing_signals(const struct child *c);
+// Waits so long; -EINTR: one of those signals came.
+int child_pause(int ms);

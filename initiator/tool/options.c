@@ -100,6 +100,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "at", "PATH", "device, mount point or socket to make; default: chosen", AT(place), .verbs = TOOL_ATTACH},
 	{0, "read-only", NULL, "refuse writes", AT(is_read_only), .verbs = TOOL_MAKE},
 	{0, "shared", NULL, "do not refuse a disk that is attached on this machine already (for cluster file systems)", AT(is_shared), .verbs = TOOL_MAKE},
+	{0, "root-disk", NULL, "the disk holds the root file system: its process needs nothing of that, lives from the initramfs to the end, and is started again when it dies", AT(is_root_disk), .verbs = TOOL_ATTACH},
 	{0, "policy", "POLICY", "selects among paths: service-time, queue-depth or round-robin; default: service-time", AT(policy), .verbs = TOOL_MAKE, .words = "service-time queue-depth round-robin"},
 	{0, "no-path-retry", "SECONDS", "how long requests wait while no path is up: seconds, queue (without end) or fail; default: queue", AT(no_path_retry), .verbs = TOOL_MAKE, .words = "queue fail"},
 	{0, "queues", "N", "queues of the device; default: chosen", AT(queues), on_number, .verbs = TOOL_MAKE, .lo = 1, .hi = 64},

@@ -46,6 +46,7 @@ struct tool_options {
 	unsigned arg_count;
 	bool is_tree; // of discover
 	bool is_help, is_json, is_check_only, is_forced, allows_replaced, shows_progress;
+	bool is_root_disk;
 	bool is_export;
 	const char *initiator_name, *iscsi_dir;
 	const char *chap_user, *chap_secret_file, *chap_algs;

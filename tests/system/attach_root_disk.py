@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""attach --root-disk: a process that nothing below the root can stop, and that starts again when it
+dies. Needs root, as a root disk does."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
+from attachment import Attachments  # noqa: E402
+from farblock import (Config, Farblockd, Scratch, Skip, check, eventually, main, program,  # noqa: E402
+                      run)
+
+WORDS = ("--via", "socket", "--root-disk", "--name", "root")
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+        return int(f.read().rpartition(")")[2].split()[1])
+
+
+def command_of(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as f:
+        return f.read()
+
+
+def process(attachments):
+    return attachments.one("root")["pid"]
+
+
+def both_are_marked(attachments):
+    """systemd spares processes whose name begins with '@', at switch_root and at shutdown."""
+    pid = process(attachments)
+    for one in (pid, parent_of(pid)):
+        check(command_of(one).startswith(b"@"), f"{one}: {command_of(one)}")
+
+
+def goes_on(attachments, pid):
+    eventually("another process", lambda: [a for a in attachments.list()
+                                           if a["state"] == "attached" and a["pid"] != pid])
+    run(["qemu-io", "-f", "raw", "-c", "write -P 5 0 64k", "-c", "read -P 5 0 64k",
+         attachments.one("root")["device"]])
+
+
+def one_that_dies_is_started_again(attachments):
+    for _ in range(3):
+        pid = process(attachments)
+        os.kill(pid, signal.SIGKILL)
+        goes_on(attachments, pid)
+
+
+def also_when_the_target_is_away(attachments, daemon):
+    daemon.kill()
+    pid = process(attachments)
+    os.kill(pid, signal.SIGKILL)
+    eventually("a failed attempt", lambda: "refused" in attachments.log("root"))
+    daemon.start()
+    goes_on(attachments, pid)
+
+
+def detached_in_order_both_end(attachments):
+    pid = process(attachments)
+    keeper = parent_of(pid)
+    attachments.detach("root")
+    eventually("the keeper's end", lambda: not os.path.exists(f"/proc/{keeper}"))
+    check(not attachments.list(), "attached still")
+
+
+def a_signal_to_the_keeper_detaches(attachments, target):
+    attachments.attach(target.url(), *WORDS)
+    keeper = parent_of(process(attachments))
+    os.kill(keeper, signal.SIGTERM)
+    eventually("the keeper's end", lambda: not os.path.exists(f"/proc/{keeper}"))
+    check(not attachments.list(), "attached still")
+
+
+def one_that_cannot_begin_is_not_repeated(attachments, target):
+    text = attachments.attach(target.url(lun=7), *WORDS, status=None)
+    check(re.search("LUN 7|no LUN", text), text)
+    check(not attachments.list(), "attached")
+
+
+def another_root_takes_the_place_of_its_own(scratch, target):
+    """As switch_root does: the directory of its state has another place in the new root, and the
+    program, its libraries and /etc have gone."""
+    old = scratch.file("old")
+    os.makedirs(f"{old}/run/farblock")
+    script = f"""
+        set -e
+        mount --make-rprivate /
+        mount -t tmpfs old {old}
+        cd {old}
+        mkdir -p bin lib lib64 usr dev proc sys run new etc
+        mount --rbind /dev dev; mount -t proc proc proc; mount --rbind /sys sys
+        mount -t tmpfs run run
+        cp --parents $(ldd {program('farblock-initiator')} | grep -o '/[^ ]*') .
+        cp {program('farblock-initiator')} bin/
+        chroot . /bin/farblock-initiator attach {target.url()} {' '.join(WORDS)} --run-dir /run/fb
+        pid=$(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' run/fb/root.json)
+        rm -rf bin lib lib64 usr etc
+        mount --move run /mnt
+        kill -9 $pid
+        until [ "$(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' /mnt/fb/root.json)" != "$pid" ]; do
+            :
+        done
+        {program('farblock-initiator')} attached --run-dir /mnt/fb
+        {program('farblock-initiator')} detach root --run-dir /mnt/fb
+    """
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+    check(done.returncode == 0, done.stdout)
+
+
+def run_all():
+    if os.geteuid():
+        raise Skip("--root-disk needs root")
+    for tool in ("qemu-io", "unshare"):
+        if not shutil.which(tool):
+            raise Skip(f"{tool} is not installed")
+    with Scratch() as scratch, Attachments(scratch) as attachments:
+        config = Config()
+        path = scratch.file("disk.img", size=16 << 20)
+        target = config.target([config.fileio("disk", path, 16 << 20)])
+        with Farblockd(scratch, config) as daemon:
+            attachments.attach(target.url(), *WORDS)
+            both_are_marked(attachments)
+            one_that_dies_is_started_again(attachments)
+            also_when_the_target_is_away(attachments, daemon)
+            detached_in_order_both_end(attachments)
+            a_signal_to_the_keeper_detaches(attachments, target)
+            one_that_cannot_begin_is_not_repeated(attachments, target)
+            another_root_takes_the_place_of_its_own(scratch, target)
+    return 0
+
+
+if __name__ == "__main__":
+    main(run_all)
