@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs what farblock needs, with apt, dnf or pacman: only what is missing.
-#   etc/deps.sh [build|check|bench|lint|fuzz|lab|deb]...     (build is always included)
+#   etc/deps.sh [build|check|bench|lint|fuzz|lab|boot|deb]...     (build is always included)
 set -eu
 
 apt_build="gcc make cmake pkg-config liburing-dev libjson-c-dev libisal-dev libssl-dev libedit-dev libblkid-dev libfuse3-dev libibumad-dev libibverbs-dev librdmacm-dev libmicrohttpd-dev libsgutils2-dev"
@@ -10,6 +10,7 @@ apt_bench="tgt istgt libiscsi-bin qemu-utils nbd-client fio python3"
 apt_lint="clang-format python3 git universal-ctags"
 apt_fuzz="clang libclang-rt-14-dev"
 apt_lab="qemu-system-x86 busybox-static kmod e2fsprogs iproute2 util-linux xz-utils python3 gcc make libelf1"
+apt_boot="mmdebstrap qemu-system-x86 ipxe-qemu e2fsprogs fdisk grub-pc-bin grub-common kmod cpio zstd gcc make libelf1 python3"
 apt_deb="debhelper dpkg-dev fakeroot git lintian"
 
 dnf_build="gcc make cmake pkgconf-pkg-config liburing-devel json-c-devel isa-l-devel openssl-devel libedit-devel libblkid-devel fuse3-devel rdma-core-devel libmicrohttpd-devel sg3_utils-devel"
@@ -18,6 +19,7 @@ dnf_bench="scsi-target-utils libiscsi-utils qemu-img fio python3"
 dnf_lint="clang-tools-extra python3 git ctags"
 dnf_fuzz="clang compiler-rt"
 dnf_lab="" # the guest is made of Debian's packages
+dnf_boot="" # the image is made of Debian's packages
 dnf_deb=""
 
 pacman_build="gcc make cmake pkgconf liburing json-c isa-l openssl libedit util-linux-libs fuse3 rdma-core libmicrohttpd sg3_utils"
@@ -26,6 +28,7 @@ pacman_bench="libiscsi qemu-img fio python"
 pacman_lint="clang python git ctags"
 pacman_fuzz="clang compiler-rt"
 pacman_lab=""
+pacman_boot=""
 pacman_deb=""
 
 if command -v apt-get >/dev/null; then pm=apt
@@ -47,8 +50,8 @@ has() {
 missing=
 for group in build "$@"; do
 	case $group in
-	build|check|bench|lint|fuzz|lab|deb) ;;
-	*) echo "deps.sh: unknown group '$group' (build, check, bench, lint, fuzz, lab, deb)" >&2; exit 2 ;;
+	build|check|bench|lint|fuzz|lab|boot|deb) ;;
+	*) echo "deps.sh: unknown group '$group' (build, check, bench, lint, fuzz, lab, boot, deb)" >&2; exit 2 ;;
 	esac
 	eval "packages=\$${pm}_$group"
 	for p in $packages; do

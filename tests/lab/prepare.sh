@@ -40,7 +40,7 @@ mkdir -p "$LAB"
 cd "$LAB"
 exec 9>lock
 flock 9
-stamp=$(cat "$here/prepare.sh" "$here/init" "$here/agent" | sha256sum)
+stamp=$(cat "$here/prepare.sh" "$here/make_siw.sh" "$here/init" "$here/agent" | sha256sum)
 [ "$(cat ready 2>/dev/null)" != "$stamp" ] || exit 0
 rm -f ready
 echo "lab: preparing the guest in $LAB" >&2
@@ -77,31 +77,6 @@ unpack() {
 		--exclude './usr/share/i18n' --exclude './usr/share/perl' --exclude './dev/*'
 }
 
-# One module from the kernel's own source, with the kernel's own headers, which expect to lie in
-# /usr/src: told otherwise. Without type information for BPF, which would take pahole. Leaves
-# siw/siw.ko.
-make_siw() (
-	set -e
-	rm -rf siw
-	mkdir -p siw/debs siw/tree
-	cd siw/debs
-	series=$(echo "$release" | grep -oE '^[0-9]+\.[0-9]+')
-	# shellcheck disable=SC2086
-	needed=$(apt-cache $options depends "linux-headers-$release" |
-		awk '/Depends: linux-(headers|kbuild)/ {print $2}')
-	# shellcheck disable=SC2086
-	apt_here download "linux-headers-$release" "linux-source-$series" $needed
-	for deb in *.deb; do dpkg-deb -x "$deb" ../tree; done
-	cd ..
-	tree=$PWD/tree
-	sed -i "s|/usr/src/|$tree/usr/src/|g" "tree/usr/src/linux-headers-$release/Makefile"
-	tar -xf "tree/usr/src/linux-source-$series.tar.xz" --wildcards --strip-components=4 \
-		'*/drivers/infiniband/sw/siw/*'
-	make -s -C "tree/usr/src/linux-headers-$release" M="$PWD/siw" CONFIG_RDMA_SIW=m \
-		CONFIG_DEBUG_INFO_BTF_MODULES= modules
-	mv siw/siw.ko siw.ko
-)
-
 rm -rf root kernel initrd
 mkdir -p root/usr/{bin,sbin,lib,lib64} root/{proc,sys,dev,run,tmp,mnt,host} kernel
 for d in bin sbin lib lib64; do ln -s usr/$d root/$d; done
@@ -125,12 +100,11 @@ for part in $MODULES; do
 done
 rm -rf root/usr/lib/modules/"$release"/kernel/drivers/net/{ethernet,wireless,usb,can}
 # Debian leaves siw (iWARP in software) out of its kernels; without it all else works.
-if make_siw >siw.log 2>&1; then
-	cp siw/siw.ko "root/usr/lib/modules/$release/kernel/drivers/infiniband/"
+if APT_OPTIONS=$options "$here/make_siw.sh" "$release" siw.ko >siw.log 2>&1 9>&-; then
+	mv siw.ko "root/usr/lib/modules/$release/kernel/drivers/infiniband/"
 else
 	echo "lab: siw cannot be built, its scenarios will be skipped: $(tail -1 siw.log)" >&2
 fi
-rm -rf siw
 depmod -b root "$release"
 echo "$release" >release
 
