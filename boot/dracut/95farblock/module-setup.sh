@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# dracut: a root disk over iSCSI, iSER or SRP by farblock.root=.
+# shellcheck disable=SC2154  # variables of dracut
+
+check() {
+	require_binaries farblock-initiator ip || return 1
+	# In an initramfs for this machine only if its root is such a disk.
+	[[ $hostonly ]] || return 0
+	grep -q 'farblock\.root=' /proc/cmdline && return 0
+	return 255
+}
+
+# systemd-networkd, which dracut takes where it is installed, takes its addresses along when it ends.
+depends() {
+	if [[ -e $dracutbasedir/modules.d/35network-legacy/module-setup.sh ]] && type -P dhclient >/dev/null; then
+		echo network-legacy
+	else
+		echo network
+	fi
+}
+
+installkernel() {
+	. /usr/lib/farblock/boot/files.sh
+	# shellcheck disable=SC2086
+	hostonly='' instmods $fb_modules
+}
+
+install() {
+	. /usr/lib/farblock/boot/files.sh
+	# shellcheck disable=SC2086
+	inst_multiple -o $fb_programs sed grep cat cp tail tr head sleep mkdir ls dmesg mount sh
+	# shellcheck disable=SC2086
+	inst_multiple -o $fb_plugins $fb_configuration
+	inst_multiple /usr/lib/farblock/boot/*.sh
+	# shellcheck disable=SC2086
+	inst_rules $fb_rules
+	local iscsid
+	iscsid=$(type -P iscsid) && ln -sf "$iscsid" "$initdir/usr/sbin/@iscsid"
+	inst_hook cmdline 85 "$moddir/farblock-cmdline.sh"
+	inst_hook initqueue/settled 50 "$moddir/farblock-settled.sh"
+	inst_hook initqueue/finished 50 "$moddir/farblock-finished.sh"
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The kernel's SRP initiator. It reconnects by itself, for as long as dev_loss_tmo says.
+
+# The last word of ib_srp and the connection manager.
+fb_srp_why() {
+	dmesg | sed -n 's/^\[[^]]*\] *//; /ib_srp\|srp-\|REJ/p' | tail -n 1
+}
+
+# One path has to wait for its target; of several, one that is silent has to give its commands back,
+# so that multipath sends them on another one.
+fb_srp_timeouts() {
+	for p in /sys/class/srp_remote_ports/*; do
+		[ -e "$p" ] || continue
+		echo off >"$p/dev_loss_tmo"
+		[ "$1" -gt 1 ] || echo off >"$p/fast_io_fail_tmo"
+	done
+}
+
+fb_srp_login() {
+	for t in /sys/class/infiniband_srp/srp-*/add_target; do
+		[ -e "$t" ] && echo "$1" 2>/dev/null >"$t" && return 0
+	done
+	why=$(fb_srp_why)
+	case $why in
+	*REJ* | *rej*) hint="check the port's identity in the string and the ACL of this machine's port" ;;
+	*) hint="does the target run, is the address right?" ;;
+	esac
+	fb_cause "SRP login $1: ${why:-failed}: $hint"
+	return 1
+}
+
+fb_srp_address() {
+	a=${1##*dest=}
+	a=${a%%,*}
+	a=${a%:*}
+	a=${a#[}
+	echo "${a%]}"
+}
+
+fb_srp_has_disk() {
+	for b in /sys/class/srp_host/*/device/target*/*/block/*; do
+		[ ! -e "$b" ] || return 0
+	done
+	for b in /sys/class/scsi_host/host*/device/target*/*/block/*; do
+		[ ! -e "$b" ] || return 0
+	done
+	return 1
+}
+
+fb_attempt_srp() {
+	modprobe -a ib_srp rdma_cm || {
+		fb_cause "module ib_srp: this kernel or initramfs does not have it"
+		return 1
+	}
+	fb_has_rdma_device || return 1
+	count=0 up=0
+	for s in $fb_specs; do
+		count=$((count + 1))
+		case " $fb_srp_up " in
+		*" $s "*) up=$((up + 1)) ;;
+		*) fb_srp_login "$s" && up=$((up + 1)) && fb_srp_up="$fb_srp_up $s" ;;
+		esac
+	done
+	[ $up -gt 0 ] || return 1
+	fb_srp_timeouts $count
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		fb_srp_has_disk && {
+			fb_say "SRP: $up of $count paths are up"
+			return 0
+		}
+		sleep 1
+	done
+	fb_cause "SRP login succeeded, but there is no LUN for this machine's port: map it in its ACL"
+	return 1
+}

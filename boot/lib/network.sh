@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Links, and the addresses of the firmware's table. Addresses by ip= are the caller's.
+
+fb_interfaces() {
+	for d in /sys/class/net/*; do
+		[ ! -e "$d/device" ] || echo "${d##*/}"
+	done
+}
+
+# An interface has a carrier: $1, or any.
+fb_has_link() {
+	for d in ${1:-$(fb_interfaces)}; do
+		[ "$(cat "/sys/class/net/$d/carrier" 2>/dev/null)" != 1 ] || return 0
+	done
+	return 1
+}
+
+fb_wait_link() {
+	names=${1:-$(fb_interfaces)}
+	[ -n "$names" ] || {
+		fb_cause "no network interface: its driver is not in the initramfs"
+		return 1
+	}
+	for d in $names; do
+		ip link set "$d" up
+	done
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		fb_has_link "$1" && return 0
+		sleep 1
+	done
+	fb_cause "no link at" $names": check cable, switch port and, on a virtual machine, its network"
+	return 1
+}
+
+fb_has_address() {
+	ip -o addr show scope global up | grep -q .
+}
+
+# The addresses, VLAN and route of the table.
+fb_ibft_network() {
+	interface=$(fb_ibft_interface)
+	[ -n "$interface" ] || {
+		fb_cause "no interface has the address $mac of the firmware's table: its driver is not in the initramfs"
+		return 1
+	}
+	fb_wait_link "$interface" || return 1
+	[ -z "$fb_has_network" ] || return 0
+	why=$(farblock-initiator boot -N 2>&1) || {
+		fb_cause "addresses of the firmware's table: $why"
+		return 1
+	}
+	fb_has_network=yes
+}
+
+# The interface by which this machine reaches the target.
+fb_interface_to() {
+	ip -o route get "$1" 2>/dev/null | sed -n 's/.* dev \([^ ]*\).*/\1/p'
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Logs in to the root disk, again and again until it is there or the time is over. The caller has
+# fb_network (addresses by ip=, for what is not in the firmware's table) and fb_give_up.
+
+fb_here=${fb_here:-/usr/lib/farblock/boot}
+for f in words ibft network rdma kernel_iscsi kernel_srp user; do
+	. "$fb_here/$f.sh"
+done
+
+# The target's address, for the choice of an interface.
+fb_target_address() {
+	case $fb_kind:${fb_specs%% *} in
+	*:ibft) fb_ibft_get target0/ip-addr ;;
+	srp:*) fb_srp_address "${fb_specs%% *}" ;;
+	user:*)
+		a=${fb_specs#*://}
+		a=${a#*@}
+		a=${a%%/*}
+		echo "${a%:*}" | tr -d '[]'
+		;;
+	*) echo "$address" ;;
+	esac
+}
+
+fb_prepare() {
+	case $fb_specs in
+	ibft)
+		fb_ibft_load && fb_ibft_target && fb_ibft_network
+		;;
+	*)
+		case $fb_kind in
+		iscsi | iser)
+			fb_iscsi_parse "$fb_specs" || {
+				fb_cause "farblock.root=$fb_kind:...: must be $fb_kind:[USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN"
+				return 1
+			}
+			;;
+		srp | user) ;;
+		*)
+			fb_cause "farblock.root=$fb_kind:...: must be ibft, iscsi:, iser:, srp: or user:"
+			return 1
+			;;
+		esac
+		fb_wait_link && fb_network
+		;;
+	esac
+}
+
+fb_attempt() {
+	fb_prepare && fb_rdma_device "$(fb_target_address)" || return 1
+	case $fb_kind in
+	iscsi | iser) fb_attempt_iscsi ;;
+	*) "fb_attempt_$fb_kind" ;;
+	esac
+}
+
+fb_root() {
+	mkdir -p "$fb_run"
+	fb_start_clock
+	until fb_attempt; do
+		fb_has_time || {
+			fb_give_up "no root disk after $fb_timeout s: ${fb_last_cause:-unknown cause}"
+			return 1
+		}
+		sleep 2
+	done
+}
+
+# For a caller that makes each attempt in a shell of its own: a script that restores what one attempt
+# has to know of those before.
+fb_save_state() {
+	for v in fb_until fb_last_cause fb_has_network fb_has_rdma fb_srp_up fb_name; do
+		eval "value=\$$v"
+		printf "%s='%s'\n" "$v" "$(echo "$value" | sed "s/'/'\\\\''/g")"
+	done
+}

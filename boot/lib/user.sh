@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# farblock-initiator, in user space: one process holds the disk until the machine stops.
+
+fb_user_modules() {
+	case $fb_via in
+	nbd) modprobe -q nbd max_part=16 ;;
+	ublk) modprobe -q ublk_drv ;;
+	'') modprobe -q ublk_drv || modprobe -q nbd max_part=16 ;;
+	esac
+}
+
+fb_attempt_user() {
+	fb_user_modules
+	set --
+	[ -z "$fb_via" ] || set -- "$@" --via "$fb_via"
+	[ -z "$fb_name" ] || set -- "$@" --initiator-name "$fb_name"
+	case $fb_specs in
+	ibft) set -- boot -b "$@" ;;
+	*) set -- attach $fb_specs "$@" ;;
+	esac
+	if device=$(farblock-initiator "$@" --root-disk --name root 2>"$fb_run/attach.log"); then
+		fb_say "$fb_specs is $device"
+		return 0
+	fi
+	fb_cause "$(tail -n 1 "$fb_run/attach.log")"
+	return 1
+}

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Boots whole machines from a LUN of farblockd, to the login prompt and through the target's end.
+
+    boot.py NAME...     these scenarios        boot.py --list      their names
+    boot.py --time NAME...   to the login prompt alone, and the seconds from power-on
+    boot.py             all scenarios
+
+Needs prepare.sh to have run. FARBLOCK_BOOT_ECHO=1 shows the consoles."""
+
+import argparse
+import sys
+
+import farblock_path  # noqa: F401
+from errors import SCENARIOS as ERRORS
+from farblock import Failure, Scratch, check, main as run_main
+from machine import Machine
+from target import Root
+
+# Of the console: what is said when the disk is there, and by the system's systemd.
+ATTACHED = r"farblock: .* (is|are) (sd|/dev/|up)|farblock: SRP: "
+SYSTEM = r"Welcome to .*Debian GNU/Linux 12 \(bookworm\).{0,6}!"
+BROKEN = (r"I/O error|Remounting filesystem read-only|EXT4-fs error|Aborting journal|"
+          r"rejecting I/O|Kernel panic|Oops|hung_task|blocked for more than")
+# Writes and reads back while the target goes and comes.
+COMMAND = """
+is_writable() { findmnt -no OPTIONS / | grep -qw rw && touch /var/tmp/writable; }
+is_writable || exit 3
+echo FIO-BEGINS
+fio --name=root --filename=/var/tmp/fio --size=48m --bs=4k --rw=randwrite --ioengine=libaio \\
+    --iodepth=8 --direct=1 --verify=crc32c --verify_fatal=1 >/run/fio.log 2>&1 ||
+    { tail -n 20 /run/fio.log; exit 4; }
+rm /var/tmp/fio
+is_writable || exit 5
+systemctl --failed --no-legend | grep . && exit 6
+echo POWERING-OFF
+"""
+
+
+class Way:
+    """How a machine comes to its root disk. words(root): of the kernel."""
+
+    def __init__(self, pair, how, words, chap=None, is_srp=False):
+        self.pair, self.how, self.words = pair, how, words
+        self.chap, self.is_srp = chap, is_srp
+
+    def root(self, scratch):
+        return Root(scratch, chap=self.chap, is_srp=self.is_srp)
+
+    def machine(self, scratch, root, **keys):
+        ipxe = {"san": "sanboot", "ipxe": "sanhook"}.get(self.how)
+        return Machine(scratch, pair=self.pair, how=self.how, words=self.words(root),
+                       ipxe=root.ipxe(ipxe) if ipxe else "", **keys)
+
+
+def table(word):
+    return lambda root: f"farblock.root={word} farblock.rdma=siw" if word.startswith(
+        "iser") else f"farblock.root={word}"
+
+
+def by_words(scheme, login=""):
+    rdma = "farblock.rdma=siw " if scheme == "iser" else ""
+    return lambda root: f"{rdma}farblock.root={scheme}:{login}{root.place} ip=dhcp"
+
+
+def srp(root):
+    return ("farblock.rdma=siw ip=dhcp farblock.root=srp:"
+            + root.target.add_target().replace("127.0.0.1", "10.0.2.2"))
+
+
+def user(scheme, via):
+    return lambda root: f"farblock.root=user:{root.url(scheme)} farblock.via={via} ip=dhcp"
+
+
+INITRD, DRACUT = "initrd-6.12", "dracut-6.12"
+LOGIN = "diskless:correct-horse-1@"
+WAYS = {
+    "tcp-words-initrd": Way(INITRD, "direct", by_words("iscsi")),
+    "tcp-words-dracut": Way(DRACUT, "direct", by_words("iscsi")),
+    "tcp-san-initrd": Way(INITRD, "san", table("ibft")),
+    "tcp-san-dracut": Way(DRACUT, "san", table("ibft")),
+    "tcp-chap-initrd": Way(INITRD, "san", table("ibft"), chap="one-way"),
+    "tcp-chap-dracut": Way(DRACUT, "san", table("ibft"), chap="one-way"),
+    "tcp-mutual-initrd": Way(INITRD, "ipxe", table("ibft"), chap="mutual"),
+    "tcp-mutual-dracut": Way(DRACUT, "ipxe", table("ibft"), chap="mutual"),
+    "iser-chap-initrd": Way(INITRD, "san", table("iser:ibft"), chap="one-way"),
+    "iser-chap-dracut": Way(DRACUT, "san", table("iser:ibft"), chap="one-way"),
+    "iser-words-initrd": Way(INITRD, "direct", by_words("iser", LOGIN), chap="one-way"),
+    "srp-initrd": Way(INITRD, "direct", srp, is_srp=True),
+    "srp-dracut": Way(DRACUT, "direct", srp, is_srp=True),
+    "user-tcp-nbd-initrd": Way(INITRD, "direct", user("iscsi", "nbd")),
+    "user-tcp-ublk-initrd": Way(INITRD, "direct", user("iscsi", "ublk")),
+    "user-iser-nbd-initrd": Way(INITRD, "direct", user("iser", "nbd")),
+    "user-iser-ublk-initrd": Way(INITRD, "direct", user("iser", "ublk")),
+    "user-tcp-nbd-dracut": Way(DRACUT, "direct", user("iscsi", "nbd")),
+    "user-tcp-ublk-dracut": Way(DRACUT, "direct", user("iscsi", "ublk")),
+    "user-iser-nbd-dracut": Way(DRACUT, "direct", user("iser", "nbd")),
+    "user-iser-ublk-dracut": Way(DRACUT, "direct", user("iser", "ublk")),
+    "user-ibft-chap-initrd": Way(INITRD, "san", table("user:ibft"), chap="one-way"),
+}
+
+
+def outages(name, way):
+    """Boots while the target is away four times: in the initramfs, between that and the system,
+    under fio, and at shutdown; nothing is lost, nothing becomes read-only."""
+    with Scratch() as scratch, way.root(scratch) as root:
+        events = [(at, root.outage) for at in (ATTACHED, SYSTEM, "FIO-BEGINS", "POWERING-OFF")]
+        with way.machine(scratch, root, command=COMMAND, events=events, name=name) as machine:
+            machine.wait_end()
+            status = machine.command_status()
+            if status:
+                machine.fail(f"the command ended with status {status}")
+            broken = machine.has(BROKEN)
+            if broken:
+                machine.fail(f"said {broken}")
+        root.check_clean()
+
+
+def prompt(name, way):
+    """Seconds from power-on to the root file system and to the login prompt."""
+    with Scratch() as scratch, way.root(scratch) as root:
+        with way.machine(scratch, root, name=name) as machine:
+            machine.wait_for(ATTACHED)
+            mounted = machine.wait_for(r"EXT4-fs \(.*mounted filesystem")
+            return mounted, machine.wait_for("farroot login: ")
+
+
+def chosen(names):
+    every = [*WAYS, *ERRORS]
+    for name in names:
+        if name not in every:
+            raise Failure(f"{name}: no such scenario (--list)")
+    return names or every
+
+
+def measure(names):
+    for name in chosen(names):
+        mounted, login = prompt(name, WAYS[name])
+        print(f"{name}: root mounted after {mounted:.0f} s, login prompt after {login:.0f} s",
+              flush=True)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--time", action="store_true")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join([*WAYS, *ERRORS]))
+        return 0
+    if options.time:
+        return measure(options.names)
+    failed = 0
+    for name in chosen(options.names):
+        try:
+            if name in WAYS:
+                outages(name, WAYS[name])
+            else:
+                ERRORS[name]()
+            print(f"{name}: passed", flush=True)
+        except Failure as why:
+            failed += 1
+            print(f"{name}: failed: {why}", flush=True)
+    check(not failed, f"{failed} failed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_main(main))

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A machine that boots from a LUN: QEMU without a disk, its console and what is seen on it."""
+
+import glob
+import os
+import re
+import subprocess
+import threading
+import time
+
+import farblock_path  # noqa: F401
+from farblock import Failure, check, program
+
+BOOT = os.environ.get("FARBLOCK_BOOT") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "farblock-boot")
+INITIATOR = "iqn.2025-01.org.farblock:diskless"
+HOST = "10.0.2.2"  # this machine's loopback, as QEMU's user network shows it
+# Seconds. What takes so long hangs: no verdict depends on it.
+HANG = float(os.environ.get("FARBLOCK_BOOT_HANG", "900"))
+PROMPT = "login: "
+STATUS = re.compile(r"COMMAND-STATUS (\d+)")
+ESCAPES = re.compile(r"\x1b[\[(][0-9;?]*[A-Za-z]|[\r\0]")
+
+
+def clean(raw):
+    return ESCAPES.sub("", raw.decode(errors="replace")).rstrip()
+
+
+def root_image():
+    return os.path.join(BOOT, "root.img")
+
+
+class Machine:
+    """One run. pair: KIND-KERNEL of prepare.sh. how: san (iPXE logs in, GRUB of the LUN loads the
+    kernel), ipxe (iPXE logs in for its table and loads the kernel by TFTP), direct (QEMU loads the
+    kernel) or local (a disk of the machine's own, to compare with).
+
+    events: pairs of a pattern on the console and what to call then, once each, in their order."""
+
+    def __init__(self, scratch, pair="initrd-6.12", how="direct", words="", command=None, ipxe="",
+                 disk=None, events=(), network="user,id=n0", options=(), name="machine"):
+        self.scratch, self.pair, self.how, self.words = scratch, pair, how, words
+        self.command, self.ipxe, self.disk = command, ipxe, disk
+        self.events, self.network, self.options = list(events), network, list(options)
+        self.name, self.lines, self.begun = name, [], None
+        self.changed, self.qemu, self.failures = threading.Condition(), None, []
+        self.echo = os.environ.get("FARBLOCK_BOOT_ECHO") == "1"
+
+    # ---- QEMU's command line ----
+
+    def kernel_words(self):
+        # nokaslr: an emulated CPU crawls where code was before.
+        return ("root=LABEL=farroot ro console=ttyS0 net.ifnames=0 nokaslr "
+                f"{self.words}").strip()
+
+    def tftp(self):
+        """A folder with iPXE's script and, for ipxe, the kernel."""
+        folder = self.scratch.file(f"{self.name}-tftp")
+        os.makedirs(folder, exist_ok=True)
+        script = "#!ipxe\n" + self.ipxe
+        if self.how == "ipxe":
+            kernel, kind = f"vmlinuz-{self.pair.split('-')[1]}", self.pair
+            for file in (kernel, kind):
+                os.symlink(os.path.join(BOOT, file), os.path.join(folder, file))
+            script += (f"kernel {kernel} {self.kernel_words()} initrd={kind}\ninitrd {kind}\n"
+                       "boot\n")
+        with open(os.path.join(folder, "boot.ipxe"), "w", encoding="ascii") as out:
+            out.write(script)
+        return folder
+
+    def boot_options(self):
+        network = self.network
+        if self.how == "direct":
+            kernel = os.path.join(BOOT, f"vmlinuz-{self.pair.split('-')[1]}")
+            options = ["-kernel", kernel, "-initrd", os.path.join(BOOT, self.pair), "-append",
+                       self.kernel_words()]
+        else:
+            words = self.words.replace(",", ",,")
+            options = ["-smbios", f"type=1,product={self.pair},serial={words}"]
+            if self.how == "local":
+                options += ["-drive", f"file={self.disk},if=virtio,format=raw,cache=none"]
+            else:
+                options += ["-boot", "n"]
+                network += f",tftp={self.tftp()},bootfile=boot.ipxe"
+        return [*options, "-netdev", network]
+
+    def qemu_command(self):
+        # One CPU without erms: with two, a guest was seen to crawl in clear_page_erms for 45 s.
+        command = [program("qemu-system-x86_64"), "-machine", "pc,graphics=off", "-accel",
+                   "tcg,thread=multi", "-cpu", "max,erms=off", "-smp", "1", "-m", "1536M",
+                   "-display", "none", "-vga", "none", "-monitor", "none", "-serial", "stdio",
+                   "-no-reboot", "-device", "virtio-rng-pci", *self.boot_options(), "-device",
+                   "virtio-net-pci,netdev=n0,id=nic0", *self.options]
+        if self.command:
+            path = self.scratch.file(f"{self.name}-command", content=self.command)
+            command += ["-fw_cfg", f"name=opt/boot/command,file={path}"]
+        return command
+
+    # ---- the console ----
+
+    def __enter__(self):
+        self.begun = time.monotonic()
+        self.qemu = subprocess.Popen(self.qemu_command(), stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        return self
+
+    def __exit__(self, *_):
+        if self.qemu.poll() is None:
+            self.qemu.kill()
+        self.qemu.wait()
+        self.reader.join()
+
+    def read(self):
+        rest = b""
+        while data := os.read(self.qemu.stdout.fileno(), 65536):
+            *lines, rest = (rest + data).split(b"\n")
+            # A prompt has no end of line.
+            if PROMPT.encode() in rest or b"(initramfs) " in rest:
+                lines.append(rest)
+                rest = b""
+            for line in lines:
+                self.see(clean(line))
+        with self.changed:
+            self.changed.notify_all()
+
+    def see(self, line):
+        if not line:
+            return
+        if self.echo:
+            print(f"{self.name} {time.monotonic() - self.begun:7.1f} {line}", flush=True)
+        with self.changed:
+            self.lines.append((time.monotonic() - self.begun, line))
+            self.changed.notify_all()
+        if self.events and re.search(self.events[0][0], line):
+            _, call = self.events.pop(0)
+            threading.Thread(target=self.attend, args=(call,), daemon=True).start()
+
+    def attend(self, call):
+        try:
+            call()
+        except Exception as why:  # pylint: disable=broad-except
+            with self.changed:
+                self.failures.append(why)
+                self.changed.notify_all()
+
+    def text(self):
+        with self.changed:
+            return "\n".join(f"{at:7.1f} {line}" for at, line in self.lines)
+
+    def fail(self, why):
+        raise Failure(f"{self.name}: {why}; its console:\n{self.text()[-6000:]}")
+
+    def wait_for(self, pattern, timeout=HANG):
+        """Until a line of the console matches; returns its time in seconds since power-on."""
+        until, index = time.monotonic() + timeout, 0
+        with self.changed:
+            while True:
+                for at, line in self.lines[index:]:
+                    if re.search(pattern, line):
+                        return at
+                index = len(self.lines)
+                if self.failures:
+                    raise self.failures[0]
+                if self.qemu.poll() is not None and not self.reader.is_alive():
+                    break
+                if time.monotonic() > until:
+                    break
+                self.changed.wait(1)
+        return self.fail(f"no {pattern!r} on the console in {timeout:.0f} s")
+
+    def wait_end(self, timeout=HANG):
+        """Until the machine has powered itself off."""
+        try:
+            self.qemu.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.fail(f"has not powered off after {timeout:.0f} s")
+        self.reader.join()
+        if self.failures:
+            raise self.failures[0]
+        check(not self.events, f"{self.name}: never seen: {[text for text, _ in self.events]}")
+
+    def command_status(self):
+        """Of the command that it ran, from the console of a machine that has ended."""
+        for _, line in self.lines:
+            found = STATUS.search(line)
+            if found:
+                return int(found[1])
+        return self.fail("the command has not ended")
+
+    def has(self, pattern):
+        with self.changed:
+            return [line for _, line in self.lines if re.search(pattern, line)]
+
+
+def pairs():
+    """The KIND-KERNEL that prepare.sh has made."""
+    return sorted(os.path.basename(p).removeprefix("ready-")
+                  for p in glob.glob(os.path.join(BOOT, "ready-*")))

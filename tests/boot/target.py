@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""farblockd with a copy of the image as the root disk of a machine, and what comes of it."""
+
+import subprocess
+import threading
+
+import farblock_path  # noqa: F401
+from farblock import Config, Failure, Farblockd, check
+from machine import HOST, INITIATOR, root_image
+
+IQN = "iqn.2025-01.org.farblock"
+USER, SECRET = "diskless", "correct-horse-1"
+TARGET_USER, TARGET_SECRET = "target", "battery-staple-2"
+SRP_INITIATOR = "*"
+OUTAGE = 30  # seconds without a target
+PARTITION = 1 << 20  # byte offset of the file system
+
+
+class Root:
+    """A target whose LUN 0 is the root disk. chap: None, one-way or mutual."""
+
+    def __init__(self, scratch, chap=None, is_srp=False, name="root"):
+        self.scratch, self.chap, self.is_srp = scratch, chap, is_srp
+        self.path = scratch.file(f"{name}.img")
+        subprocess.run(["cp", "--sparse=always", "--reflink=auto", root_image(), self.path],
+                       check=True)
+        config = Config()
+        disk = config.fileio("root", self.path, 0)
+        if is_srp:
+            self.target = config.srp_target([disk], acls=())
+            config.targets[-1]["tpgs"][0]["attributes"] = {
+                "generate_node_acls": 1, "demo_mode_write_protect": 0}
+        else:
+            self.target = config.target([disk], iqn=f"{IQN}:root", **self.access())
+        self.daemon = Farblockd(scratch, config, name=f"{name}-farblockd")
+
+    def access(self):
+        if not self.chap:
+            return {}
+        acl = {"node_wwn": INITIATOR, "attributes": {}, "chap_userid": USER,
+               "chap_password": SECRET, "mapped_luns": [
+                   {"index": 0, "tpg_lun": 0, "alias": "root", "write_protect": False}]}
+        if self.chap == "mutual":
+            acl.update(chap_mutual_userid=TARGET_USER, chap_mutual_password=TARGET_SECRET)
+        return {"attributes": {"authentication": 1, "generate_node_acls": 0}, "node_acls": [acl]}
+
+    def __enter__(self):
+        self.daemon.__enter__()
+        return self
+
+    def __exit__(self, *why):
+        return self.daemon.__exit__(*why)
+
+    # ---- what names it ----
+
+    @property
+    def place(self):
+        """ADDRESS:6:PORT:LUN:IQN, as the machine sees it."""
+        return f"{HOST}:6:{self.target.port}:0:{self.target.iqn}"
+
+    def url(self, scheme="iscsi"):
+        if self.is_srp:
+            return self.target.url().replace("127.0.0.1", HOST)
+        return self.target.url().replace("127.0.0.1", HOST).replace("iscsi://", f"{scheme}://")
+
+    def ipxe(self, verb="sanboot"):
+        lines = [f"set initiator-iqn {INITIATOR}"]
+        if self.chap:
+            lines += [f"set username {USER}", f"set password {SECRET}"]
+        if self.chap == "mutual":
+            lines += [f"set reverse-username {TARGET_USER}",
+                      f"set reverse-password {TARGET_SECRET}"]
+        where = f"iscsi:{HOST}::{self.target.port}:0:{self.target.iqn}"
+        lines.append(f"sanboot {where}" if verb == "sanboot" else f"sanhook --drive 0x80 {where}")
+        return "\n".join(lines) + "\n"
+
+    # ---- what happens to it ----
+
+    def outage(self):
+        """The target is killed and is away for a time."""
+        print(f"# target killed, {OUTAGE} s", flush=True)
+        self.daemon.kill()
+        threading.Event().wait(OUTAGE)  # the outage itself
+        self.daemon.start()
+        print("# target started", flush=True)
+
+    def check_clean(self):
+        """After the machine has powered off: e2fsck finds nothing, and it was unmounted."""
+        done = subprocess.run(["e2fsck", "-fn", f"{self.path}?offset={PARTITION}"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        if done.returncode:
+            raise Failure(f"e2fsck: exit status {done.returncode}: {done.stdout}")
+        check("recovering journal" not in done.stdout and "not cleanly" not in done.stdout,
+              f"e2fsck: {done.stdout}")
