@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See network.h.
+#include "initiator/boot/network.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "initiator/boot/link.h"
+
+typedef void say_fn(const char *fmt, ...);
+
+struct network {
+	const struct ibft *ibft;
+	struct rtnl kernel, notices;
+	uint64_t until_ms;
+	unsigned wait_seconds;
+	say_fn *say;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void mac_text(const struct ibft_nic *n, char ret[18])
+{
+	const uint8_t *m = n->mac;
+	snprintf(ret, 18, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+}
+
+// ---- waiting ----
+
+// Until something about a link has changed; false: the time is over.
+static bool wait_notice(struct network *n)
+{
+	struct pollfd p = { n->notices.fd, POLLIN, 0 };
+	uint64_t now = now_ms();
+	if (now >= n->until_ms)
+		return false;
+	poll(&p, 1, (int)(n->until_ms - now));
+	rtnl_drain(&n->notices);
+	return true;
+}
+
+// The driver may be loading.
+static int find(struct network *n, const struct ibft_nic *nic, struct link *ret, struct err *e)
+{
+	char mac[18];
+	bool is_said = false;
+	mac_text(nic, mac);
+	for (;;) {
+		int r = link_by_mac(&n->kernel, nic->mac, ret);
+		if (r)
+			return err_errno(e, r, "network interfaces: list");
+		if (ret->index)
+			return 0;
+		if (!is_said)
+			n->say("ethernet%u: no interface has the address %s yet (up to %u s; is "
+			       "its "
+			       "driver loaded?)",
+			       nic->object.number, mac, n->wait_seconds);
+		is_said = true;
+		if (!wait_notice(n))
+			return err_set(e, -ENODEV,
+				       "ethernet%u: no interface has the address %s (load its "
+				       "driver)",
+				       nic->object.number, mac);
+	}
+}
+
+static int wait_carrier(struct network *n, unsigned index, struct err *e)
+{
+	struct link l;
+	bool is_said = false;
+	for (;;) {
+		int r = link_by_index(&n->kernel, index, &l);
+		if (r || !l.index)
+			return err_errno(e, r ? r : -ENODEV, "network interface %u", index);
+		if (l.has_carrier)
+			return 0;
+		if (!is_said)
+			n->say("%s: no link yet (up to %u s; is the cable plugged in?)", l.name,
+			       n->wait_seconds);
+		is_said = true;
+		if (!wait_notice(n))
+			return err_set(e, -ENETDOWN,
+				       "%s: no link within %u s (check cable and switch port)",
+				       l.name, n->wait_seconds);
+	}
+}
+
+// ---- one NIC ----
+
+static int set_up(struct network *n, const struct link *l, struct err *e)
+{
+	int r = link_set_up(&n->kernel, l->index);
+	return r ? err_errno(e, r, "%s: set up", l->name) : 0;
+}
+
+// The VLAN above l, which it replaces.
+static int enter_vlan(struct network *n, struct link *l, unsigned id, struct err *e)
+{
+	struct link vlan;
+	int r = link_vlan(&n->kernel, l->index, id, &vlan);
+	if (!r && !vlan.index) {
+		r = link_make_vlan(&n->kernel, l, id);
+		if (r == -EOPNOTSUPP)
+			return err_set(e, r, "%s: VLAN %u: not supported (modprobe 8021q)", l->name,
+				       id);
+		if (!r)
+			r = link_vlan(&n->kernel, l->index, id, &vlan);
+	}
+	if (r || !vlan.index)
+		return err_errno(e, r ? r : -ENODEV, "%s: VLAN %u", l->name, id);
+	*l = vlan;
+	return set_up(n, l, e);
+}
+
+static bool is_in_network(const struct ibft_address *a, const struct ibft_nic *nic, unsigned prefix)
+{
+	for (unsigned i = 0; i < prefix; i += 8) {
+		uint8_t mask = prefix - i < 8 ? (uint8_t)(0xff << (8 - (prefix - i))) : 0xff;
+		if ((a->bytes[i / 8] ^ nic->ip.bytes[i / 8]) & mask)
+			return false;
+	}
+	return true;
+}
+
+// Through this interface, also if another one has the same network.
+static int route_target(struct network *n, const struct ibft_nic *nic, const struct link *l,
+			const struct ibft_target *t, struct err *e)
+{
+	char text[IBFT_ADDRESS_TEXT];
+	unsigned bits = t->ip.family == AF_INET ? 32 : 128;
+	bool is_near = is_in_network(&t->ip, nic, ibft_prefix(nic));
+	if (t->ip.family != nic->ip.family || ibft_is_link_local(&t->ip) ||
+	    (!is_near && nic->gateway.family != nic->ip.family))
+		return 0;
+	int r = link_add_route(&n->kernel, l->index, &t->ip, bits, is_near ? NULL : &nic->gateway);
+	ibft_address_text(&t->ip, text);
+	return r ? err_errno(e, r, "%s: route to %s", l->name, text) : 0;
+}
+
+static int routes(struct network *n, const struct ibft_nic *nic, const struct link *l,
+		  struct err *e)
+{
+	static const struct ibft_address everywhere[] = { { .family = AF_INET },
+							  { .family = AF_INET6 } };
+	char text[IBFT_ADDRESS_TEXT];
+	int r = 0;
+	for (unsigned i = 0; i < n->ibft->target_count && !r; i++) {
+		const struct ibft_target *t = &n->ibft->targets[i];
+		if (t->object.flags & IBFT_IS_VALID && t->ip.family &&
+		    ibft_nic_of(n->ibft, t) == nic)
+			r = route_target(n, nic, l, t, e);
+	}
+	if (r || !nic->gateway.family)
+		return r;
+	r = link_add_route(&n->kernel, l->index, &everywhere[nic->gateway.family == AF_INET6], 0,
+			   &nic->gateway);
+	ibft_address_text(&nic->gateway, text);
+	return r ? err_errno(e, r, "%s: route through the gateway %s", l->name, text) : 0;
+}
+
+static int address(struct network *n, const struct ibft_nic *nic, const struct link *l,
+		   struct err *e)
+{
+	char text[IBFT_ADDRESS_TEXT], gateway[IBFT_ADDRESS_TEXT];
+	unsigned prefix = ibft_prefix(nic);
+	ibft_address_text(&nic->ip, text);
+	ibft_address_text(&nic->gateway, gateway);
+	int r = link_add_address(&n->kernel, l->index, &nic->ip, prefix);
+	if (r)
+		return err_errno(e, r, "%s: address %s/%u%s", l->name, text, prefix,
+				 nic->ip.family == AF_INET6 && r == -EACCES
+					 ? " (net.ipv6.conf.*.disable_ipv6)"
+					 : "");
+	n->say("%s: %s/%u%s%s", l->name, text, prefix, *gateway ? ", gateway " : "", gateway);
+	return 0;
+}
+
+// What the table must have.
+static int check(const struct ibft_nic *nic, struct err *e)
+{
+	const char *missing = !nic->has_mac	  ? "mac"
+			      : !nic->ip.family	  ? "ip-addr"
+			      : !ibft_prefix(nic) ? "valid prefix-len"
+						  : NULL;
+	if (nic->object.fault.code) {
+		*e = nic->object.fault;
+		return e->code;
+	}
+	return missing ? err_set(e, -EINVAL, "ethernet%u: no %s in the iBFT", nic->object.number,
+				 missing)
+		       : 0;
+}
+
+static int apply(struct network *n, const struct ibft_nic *nic, struct err *e)
+{
+	struct link l;
+	int r = check(nic, e);
+	if (!r)
+		r = find(n, nic, &l, e);
+	if (!r)
+		r = set_up(n, &l, e);
+	if (!r && nic->vlan)
+		r = enter_vlan(n, &l, (unsigned)nic->vlan, e);
+	if (!r)
+		r = wait_carrier(n, l.index, e);
+	if (!r)
+		r = address(n, nic, &l, e);
+	return r ? r : routes(n, nic, &l, e);
+}
+
+// ---- all of them ----
+
+static int apply_all(struct network *n, struct err *e)
+{
+	const struct ibft_nic *done[IBFT_OBJECTS_MAX];
+	unsigned count = 0;
+	for (unsigned i = 0; i < n->ibft->target_count; i++) {
+		const struct ibft_target *t = &n->ibft->targets[i];
+		const struct ibft_nic *nic = ibft_nic_of(n->ibft, t);
+		bool is_done = !(t->object.flags & IBFT_IS_VALID);
+		if (!is_done && !nic)
+			return err_set(e, -EINVAL, "target%u: no NIC with the index of nic-assoc",
+				       t->object.number);
+		for (unsigned d = 0; d < count; d++)
+			is_done |= done[d] == nic;
+		if (is_done)
+			continue;
+		done[count++] = nic;
+		int r = apply(n, nic, e);
+		if (r)
+			return r;
+	}
+	return count ? 0 : err_set(e, -ENOENT, "iBFT: no valid target");
+}
+
+int network_apply(const struct ibft *i, unsigned wait_seconds, say_fn *say, struct err *e)
+{
+	struct network n = { .ibft = i,
+			     .until_ms = now_ms() + (uint64_t)wait_seconds * 1000,
+			     .wait_seconds = wait_seconds,
+			     .say = say };
+	int r = rtnl_open(&n.kernel, 0);
+	if (r)
+		return err_errno(e, r, "routing netlink");
+	r = rtnl_open(&n.notices, RTMGRP_LINK);
+	if (r) {
+		rtnl_close(&n.kernel);
+		return err_errno(e, r, "routing netlink");
+	}
+	r = apply_all(&n, e);
+	rtnl_close(&n.notices);
+	rtnl_close(&n.kernel);
+	return r;
+}
+
+void network_interface(const struct ibft_nic *n, char *ret, size_t size)
+{
+	struct rtnl kernel;
+	struct link l = { 0 }, vlan = { 0 };
+	char name[IF_NAMESIZE] = "";
+	*ret = 0;
+	if (!n->has_mac || rtnl_open(&kernel, 0))
+		return;
+	if (!link_by_mac(&kernel, n->mac, &l) && l.index) {
+		memcpy(name, l.name, sizeof name);
+		if (n->vlan && !link_vlan(&kernel, l.index, (unsigned)n->vlan, &vlan) && vlan.index)
+			memcpy(name, vlan.name, sizeof name);
+		else if (n->vlan)
+			link_vlan_name(l.name, (unsigned)n->vlan, name);
+	}
+	rtnl_close(&kernel);
+	snprintf(ret, size, "%s", name);
+}
