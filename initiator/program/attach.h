@@ -11,6 +11,7 @@ int attached_run(struct tool *t); // attached
 int login_run(struct tool *t);	  // login
 int logout_run(struct tool *t);	  // logout
 int sessions_run(struct tool *t); // sessions
+int boot_run(struct tool *t);	  // boot
 
 // detach.c: logout of what was given to login; NULL: all.
 int logout_of(const struct tool *t, const char *login);
@@ -58,6 +59,9 @@ void attach_print(void *arg, struct json_object *status);
 // In a process of its own; returns the exit status when the device can be used.
 int attach_in_background(struct tool *t, const struct holder_config *c, attach_ready *ready,
 			 void *arg);
+// The same without printing the error, which is in e unless the status is that of a signal.
+int attach_try(struct tool *t, const struct holder_config *c, attach_ready *ready, void *arg,
+	       struct err *e);
 int attach_in_foreground(struct tool *t, const struct holder_config *c);
 
 // attach_keep.c: a disk that holds the root file system. Gives this process mounts of its own, as

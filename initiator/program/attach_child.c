@@ -167,18 +167,17 @@ static void say_paths(struct json_object *status)
 }
 
 static int conclude(const struct holder_config *c, const struct child *child, attach_ready *ready,
-		    void *arg)
+		    void *arg, struct err *e)
 {
-	struct err e;
 	const char *text = child->text;
-	struct json_object *o = text[0] ? json_read(text, strlen(text), "answer", &e) : NULL;
+	struct json_object *o = text[0] ? json_read(text, strlen(text), "answer", e) : NULL;
 	int status = TOOL_FAILED;
 	if (!o) {
 		child_wait(child);
-		tool_say("%s: the process ended", c->name);
-	} else if (holder_answer_error(o, &e)) {
+		err_set(e, -ECHILD, "%s: the process ended", c->name);
+	} else if (holder_answer_error(o, e)) {
 		child_wait(child);
-		status = tool_fail_by(&e);
+		status = tool_status_of(e);
 	} else {
 		if (!c->login) // which does not wait for each path
 			say_paths(o);
@@ -189,18 +188,25 @@ static int conclude(const struct holder_config *c, const struct child *child, at
 	return status;
 }
 
-int attach_in_background(struct tool *t, const struct holder_config *c, attach_ready *ready,
-			 void *arg)
+int attach_try(struct tool *t, const struct holder_config *c, attach_ready *ready, void *arg,
+	       struct err *e)
 {
 	static struct child child;
 	char what[HOLDER_NAME_MAX + 8];
-	struct err e;
-	if (child_start(&child, leave_and_hold, (void *)c, &e) < 0)
-		return tool_fail_by(&e);
+	if (child_start(&child, leave_and_hold, (void *)c, e) < 0)
+		return tool_status_of(e);
 	snprintf(what, sizeof what, "attach %s", c->name);
 	tool_progress_begin_time(t, what, 0);
 	tool_progress_note("waiting (Ctrl-C ends it)");
 	int r = child_hear(&child);
 	tool_progress_end();
-	return r < 0 ? undo(c, &child) : conclude(c, &child, ready, arg);
+	return r < 0 ? undo(c, &child) : conclude(c, &child, ready, arg, e);
+}
+
+int attach_in_background(struct tool *t, const struct holder_config *c, attach_ready *ready,
+			 void *arg)
+{
+	struct err e;
+	int status = attach_try(t, c, ready, arg, &e);
+	return status && status < 128 ? tool_fail(status, &e) : status;
 }

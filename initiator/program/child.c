@@ -66,9 +66,9 @@ static sigset_t open_mask(void)
 	return open;
 }
 
-int child_pause(int ms)
+int child_pause(unsigned ms)
 {
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 	sigset_t open = open_mask();
 	ppoll(NULL, 0, &t, &open);
 	return interrupted_by ? -EINTR : 0;

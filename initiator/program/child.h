@@ -26,10 +26,10 @@ int child_hear(struct child *c);
 void child_unblock_signals(void);
 // The exit status after a signal, 128 and its number; 0: none came.
 int child_interrupted(void);
+// Waits so many milliseconds, or until one of those signals, which ends the wait with -EINTR.
+int child_pause(unsigned ms);
 // Waits for its end.
 void child_wait(const struct child *c);
 // Waits for its end, and sends the signals that come meanwhile on to it. Returns the status of
 // waitpid().
 int child_wait_passing_signals(const struct child *c);
-// Waits so long; -EINTR: one of those signals came.
-int child_pause(int ms);

@@ -39,6 +39,8 @@ static const struct {
 	{"logout", "logout data"},
 	{"sessions", "sessions -P 3"},
 	{"sessions", "sessions data --json"},
+	{"boot", "boot -N -b --transport iser"},
+	{"boot", "boot -i iqn.2025-01.org.example:me -t iqn.2025-01.org.example:t -a 192.0.2.1 --lun 0"},
 	{"capacity", "capacity " TARGET "/0"},
 	{"unmap", "unmap " TARGET "/0 --offset 1g --length 10g"},
 	{"reserve", "reserve " TARGET "/0 report"},
@@ -57,7 +59,7 @@ static const struct {
 	{"cp", "copy"}, {"dd", "copy"}, {"discard", "unmap"}, {"trim", "unmap"},
 	{"connect", "attach"}, {"map", "attach"}, {"mount", "attach"},
 	{"disconnect", "detach"}, {"umount", "detach"}, {"status", "attached"},
-	{"session", "sessions"}, {"node", "login"},
+	{"session", "sessions"}, {"node", "login"}, {"iscsistart", "boot"}, {"fw", "boot"},
 	{"perf", "bench"}, {"fio", "bench"}, {"persist", "reserve"}, {"pr", "reserve"},
 	{"compare", "verify"}, {"sha256", "checksum"}, {"sha256sum", "checksum"},
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CHAP users and secrets of a login: files, environment, terminal, open-iscsi's configuration.
-// Secrets never come from the command line, and are wiped when the session has its copy. The
-// program's thread.
+// Secrets come from the command line of boot alone, and are wiped when the session has its copy.
+// The program's thread.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -105,18 +105,19 @@ static int secret_of_terminal(const char *user, const char *variable, char *ret,
 	return 0;
 }
 
-static int credentials(struct chap_creds *c, const char *user, const char *file,
+// given: a secret that is known already; NULL: none.
+static int credentials(struct chap_creds *c, const char *user, const char *file, const char *given,
 		       const char *variable, struct err *e)
 {
 	char secret[CHAP_SECRET_MAX + 1];
-	const char *value = getenv(variable);
+	const char *value = given ? given : getenv(variable);
 	int r = 0;
 	if (file)
 		r = secret_of_file(file, secret, sizeof secret, e);
 	else if (!value)
 		r = secret_of_terminal(user, variable, secret, sizeof secret, e);
 	else if (strlen(value) >= sizeof secret)
-		r = err_set(e, -EINVAL, "%s: too long", variable);
+		r = err_set(e, -EINVAL, "%s: too long", given ? "CHAP secret" : variable);
 	else
 		memcpy(secret, value, strlen(value) + 1);
 	if (!r)
@@ -156,7 +157,7 @@ static int own_credentials(const struct tool *t, const struct ini_url *url, stru
 	if (r || l->initiator.user[0])
 		return r;
 	if (user[0])
-		return credentials(&l->initiator, user, file, OWN_VARIABLE, e);
+		return credentials(&l->initiator, user, file, t->o.chap_secret, OWN_VARIABLE, e);
 	return file || t->o.mutual_user ? err_set(e, -EINVAL, "CHAP: no user name (--chap-user)")
 					: 0;
 }
@@ -167,7 +168,7 @@ int iscsi_chap(const struct tool *t, const struct ini_url *url, struct login_con
 	int r = own_credentials(t, url, l, e);
 	if (!r && t->o.mutual_user)
 		r = credentials(&l->target, t->o.mutual_user, t->o.mutual_secret_file,
-				TARGETS_VARIABLE, e);
+				t->o.mutual_secret, TARGETS_VARIABLE, e);
 	if (!r && t->o.chap_algs)
 		r = chap_algs_parse(t->o.chap_algs, &l->chap_algs, e);
 	return r;

@@ -142,6 +142,10 @@ int iscsi_config(const struct tool *t, const struct ini_url *url, struct ini_con
 		c->login_timeout = c->connect_timeout = (unsigned)t->o.login_timeout;
 	if (t->o.replacement_timeout != TOOL_UNSET)
 		c->replacement_timeout = (unsigned)t->o.replacement_timeout;
+	if (t->o.noop_out_interval)
+		c->noop_out_interval = *t->o.noop_out_interval;
+	if (t->o.noop_out_timeout)
+		c->noop_out_timeout = *t->o.noop_out_timeout;
 	c->queue_depth = INI_QUEUE_DEPTH_MAX;
 	int r = iscsi_initiator_name(t, c->login.initiator_name, e);
 	if (!r)

@@ -16,6 +16,11 @@ struct entry;
 int login_disks(struct tool *t, const struct entry *from, uint16_t ret[LOGIN_DISKS_MAX],
 		unsigned *ret_count, char ret_target[TOOL_TARGET_MAX]);
 
+// The same without printing the error, which is in e unless the status is that of a signal;
+// ret_is_asked: the URLs and options were fine.
+int login_try_disks(struct tool *t, uint16_t ret[LOGIN_DISKS_MAX], unsigned *ret_count,
+		    char ret_target[TOOL_TARGET_MAX], bool *ret_is_asked, struct err *e);
+
 // login_stay.c: runs once, which logs in, and again whenever a process of a disk has died or the
 // login has failed, until SIGTERM or SIGINT; then logs out. ret_login: what was logged in, NULL:
 // all. An exit status after printing the error.

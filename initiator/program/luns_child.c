@@ -68,15 +68,15 @@ static int run(void *arg, int fd)
 
 // ---- the command ----
 
-static int conclude(const char *text, uint16_t *ret, unsigned *ret_count)
+static int conclude(const char *text, uint16_t *ret, unsigned *ret_count, struct err *e)
 {
 	struct json_object *list, *o;
-	struct err e = { .code = -ECHILD, .text = "login: the process ended" };
 	int status = TOOL_OK;
-	o = text[0] ? json_read(text, strlen(text), "answer", &e) : NULL;
+	err_set(e, -ECHILD, "login: the process ended");
+	o = text[0] ? json_read(text, strlen(text), "answer", e) : NULL;
 	*ret_count = 0;
-	if (!o || holder_answer_error(o, &e))
-		status = tool_fail_by(&e);
+	if (!o || holder_answer_error(o, e))
+		status = tool_status_of(e);
 	else if (json_object_object_get_ex(o, "luns", &list))
 		while (*ret_count < json_object_array_length(list)) {
 			struct json_object *v = json_object_array_get_idx(list, *ret_count);
@@ -86,17 +86,16 @@ static int conclude(const char *text, uint16_t *ret, unsigned *ret_count)
 	return status;
 }
 
-static int ask(const struct looking *l, uint16_t *ret, unsigned *ret_count)
+static int ask(const struct looking *l, uint16_t *ret, unsigned *ret_count, struct err *e)
 {
 	static struct child child;
-	struct err e;
-	if (child_start(&child, run, (void *)l, &e) < 0)
-		return tool_fail_by(&e);
+	if (child_start(&child, run, (void *)l, e) < 0)
+		return tool_status_of(e);
 	int r = child_hear(&child);
 	if (r)
 		kill(child.pid, SIGTERM);
 	child_wait(&child);
-	return r ? child_interrupted() : conclude(child.text, ret, ret_count);
+	return r ? child_interrupted() : conclude(child.text, ret, ret_count, e);
 }
 
 static int path(struct tool *t, unsigned i, struct tool_path *ret, struct err *e)
@@ -110,21 +109,30 @@ static int path(struct tool *t, unsigned i, struct tool_path *ret, struct err *e
 	return TOOL_USAGE;
 }
 
-int login_disks(struct tool *t, const struct entry *from, uint16_t ret[LOGIN_DISKS_MAX],
-		unsigned *ret_count, char ret_target[TOOL_TARGET_MAX])
+int login_try_disks(struct tool *t, uint16_t ret[LOGIN_DISKS_MAX], unsigned *ret_count,
+		    char ret_target[TOOL_TARGET_MAX], bool *ret_is_asked, struct err *e)
 {
 	struct tool_path paths[TOOL_ARGS_MAX] = { 0 };
 	struct looking l = { .paths = paths, .count = t->o.arg_count };
-	struct err e;
 	int status = TOOL_OK;
 	for (unsigned i = 0; i < l.count && !status; i++)
-		status = path(t, i, &paths[i], &e);
-	if (status)
-		status = attach_fail(status, from, &e);
-	else
-		status = ask(&l, ret, ret_count);
+		status = path(t, i, &paths[i], e);
+	*ret_is_asked = !status;
+	if (!status)
+		status = ask(&l, ret, ret_count, e);
 	memcpy(ret_target, paths[0].target, TOOL_TARGET_MAX);
 	for (unsigned i = 0; i < l.count; i++)
 		tool_path_done(&paths[i]);
 	return status;
+}
+
+int login_disks(struct tool *t, const struct entry *from, uint16_t ret[LOGIN_DISKS_MAX],
+		unsigned *ret_count, char ret_target[TOOL_TARGET_MAX])
+{
+	struct err e;
+	bool is_asked;
+	int status = login_try_disks(t, ret, ret_count, ret_target, &is_asked, &e);
+	if (!status || status > 128)
+		return status;
+	return is_asked ? tool_fail(status, &e) : attach_fail(status, from, &e);
 }

@@ -123,45 +123,49 @@ static int discover(struct tool *t)
 }
 
 static const struct tool_verb verbs[] = {
-	{"discover",    TOOL_DISCOVER, 1, TOOL_ARGS_MAX, "PORTAL...",
+	{"discover",    TOOL_DISCOVER, 1, TOOL_ARGS_MAX,     "PORTAL...",
 	  "list the targets of a portal (host[:port]; iscsi://, iser:// or srp://host[:port]); "
-	  "with --tree their logical units too",											     discover	   },
+	  "with --tree their logical units too",												 discover	   },
 	{ "ping",	  TOOL_PING,     1, 1,		   "URL",
 	  "log in, show what was agreed on, time an exchange without data (a NOP-Out; TEST UNIT "
-	  "READY over SRP) and log out",												     ping	       },
+	  "READY over SRP) and log out",													 ping	       },
 	{ "login-test", TOOL_PING,	   1, 1,		 "URL",				"same as ping",					ping	     },
 	{ "inquiry",    TOOL_INQUIRY,  1, 1,		 "URL",
-	  "show identity, VPD pages, capacity and limits of a logical unit",								     tool_inquiry },
+	  "show identity, VPD pages, capacity and limits of a logical unit",									     tool_inquiry },
 	{ "luns",	  TOOL_LUNS,     1, 1,		   "URL",				  "list the logical units of a target",		tool_luns	  },
 	{ "read",	  TOOL_READ,     1, 1,		   "URL",				  "copy a range of a logical unit to a file",	      tool_read	},
-	{ "write",	   TOOL_WRITE,    1, 1,	     "URL",			    "copy a file to a logical unit",		     tool_write	},
-	{ "verify",	    TOOL_VERIFY,	 1, 2,	       "URL [FILE]",
-	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",					      tool_verify  },
+	{ "write",	   TOOL_WRITE,    1, 1,		     "URL",			    "copy a file to a logical unit",		     tool_write	},
+	{ "verify",	    TOOL_VERIFY,	 1, 2,		       "URL [FILE]",
+	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",						  tool_verify  },
 	{ "checksum",   TOOL_CHECKSUM, 1, 1,		   "URL",				  "print the SHA-256 of a range of a logical unit",
-	  tool_checksum																    },
-	{ "bench",	   TOOL_BENCH,    1, 1,	     "URL",			    "measure IOPS, throughput and latency",	    tool_bench   },
+	  tool_checksum																	},
+	{ "bench",	   TOOL_BENCH,    1, 1,		     "URL",			    "measure IOPS, throughput and latency",	    tool_bench   },
 	{ "attach",	    TOOL_ATTACH,	 0, 16,		"[URL... | ENTRY]",
 	  "make a logical unit, reached by one or several URLs, a local disk",								       attach_run	  },
 	{ "detach",	    TOOL_DETACH,	 0, 16,		"[NAME | DEVICE]...",	      "end attachments",				 detach_run   },
 	{ "attached",   TOOL_ATTACHED, 0, 1,		   "[NAME | DEVICE]",		      "list attachments and their paths",
-	  attached_run																     },
-	{ "login",	   TOOL_LOG_IN,	0, TOOL_ARGS_MAX, "[URL... | RECORD]",
-	  "attach all disks of a target, reached by one or several URLs without a LUN",							login_run	  },
-	{ "logout",	    TOOL_LOG_OUT,  0, TOOL_ARGS_MAX, "[RECORD | TARGET]...",
-	  "detach what login has attached",												   logout_run   },
+	  attached_run																	 },
+	{ "login",	   TOOL_LOG_IN,	0, TOOL_ARGS_MAX,	  "[URL... | RECORD]",
+	  "attach all disks of a target, reached by one or several URLs without a LUN",								login_run	  },
+	{ "logout",	    TOOL_LOG_OUT,  0, TOOL_ARGS_MAX,	    "[RECORD | TARGET]...",
+	  "detach what login has attached",												       logout_run   },
 	{ "sessions",   TOOL_SESSIONS, 0, 1,		   "[SID | NAME | RECORD | TARGET]",
-	  "show the sessions of attached disks, at the print levels of iscsiadm (-P)",							sessions_run },
+	  "show the sessions of attached disks, at the print levels of iscsiadm (-P)",							    sessions_run },
+	{ "boot",	  TOOL_BOOT,     0, TOOL_ARGS_MAX - 1, "[ADDRESS]...",
+	  "attach the disk of the root file system in an initramfs, with the options of "
+	  "iscsistart; "
+	  "an ADDRESS is a further portal of the target",											boot_run	   },
 	{ "capacity",   TOOL_CAPACITY, 1, 1,		   "URL",
 	  "show the size, block sizes, provisioning and protection of a disk",								       tool_capacity},
-	{ "unmap",	   TOOL_UNMAP,    1, 1,	     "URL",
+	{ "unmap",	   TOOL_UNMAP,    1, 1,		     "URL",
 	  "deallocate a range of a thin-provisioned disk, whose data is lost",								       tool_unmap	  },
 	{ "reserve",    TOOL_RESERVE,  2, 2,		 "URL ACTION",
 	  "persistent reservations: report, register, register-ignore, reserve, release, clear, "
-	  "preempt, preempt-abort",													  tool_reserve },
+	  "preempt, preempt-abort",													      tool_reserve },
 	{ "copy",	  TOOL_COPY,     2, 2,		   "URL URL",
 	  "copy a range of a logical unit to another one, by the targets themselves if they can "
 	  "(ODX, "
-	  "EXTENDED COPY), else through memory",											     tool_copy    },
+	  "EXTENDED COPY), else through memory",												 tool_copy    },
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
@@ -233,11 +237,33 @@ static void end_without_reader(void)
 	raise(SIGPIPE);
 }
 
+// Under the name of iscsistart, as of a link in an initramfs, the program is boot alone.
+static bool is_iscsistart(const char *argv0)
+{
+	const char *slash = argv0 ? strrchr(argv0, '/') : NULL;
+	return argv0 && !strcmp(slash ? slash + 1 : argv0, "iscsistart");
+}
+
+static int end(int status)
+{
+	struct err e;
+	offload_shutdown();
+	tool_interrupt_over();
+	if (fflush(stdout) || ferror(stdout)) {
+		end_without_reader();
+		err_set(&e, -1, "standard output: write failed");
+		return tool_fail(status ? status : TOOL_FAILED, &e);
+	}
+	return status;
+}
+
 int tool_main(int argc, char **argv)
 {
 	struct err e;
 	log_init("farblock-initiator");
 	signal(SIGPIPE, SIG_IGN);
+	if (is_iscsistart(argv[0]))
+		return end(run(find("boot"), argv[0], argc - 1, argv + 1));
 	if (argc < 2)
 		return help_usage(verbs, VERB_COUNT, stderr), TOOL_USAGE;
 	bool is_help = is_word_of_help(argv[1]);
@@ -257,13 +283,5 @@ int tool_main(int argc, char **argv)
 	}
 	if (is_help)
 		return help_verb(v), TOOL_OK;
-	int status = run(v, argv[0], argc - 2, argv + 2);
-	offload_shutdown();
-	tool_interrupt_over();
-	if (fflush(stdout) || ferror(stdout)) {
-		end_without_reader();
-		err_set(&e, -1, "standard output: write failed");
-		return tool_fail(status ? status : TOOL_FAILED, &e);
-	}
-	return status;
+	return end(run(v, argv[0], argc - 2, argv + 2));
 }

@@ -48,6 +48,18 @@ static int on_key(void *to, const struct option_row *row, const char *text, stru
 	return 0;
 }
 
+static int on_param(void *to, const struct option_row *row, const char *text, struct err *e)
+{
+	struct tool_options *o = to;
+	if (!strchr(text, '='))
+		return err_set(e, -EINVAL, "--%s %.64s: must be %s", row->name, text,
+			       row->argument);
+	if (o->param_count == TOOL_KEYS_MAX)
+		return err_set(e, -EINVAL, "--%s: more than %d", row->name, TOOL_KEYS_MAX);
+	o->params[o->param_count++] = text;
+	return 0;
+}
+
 #define AT(field) offsetof(struct tool_options, field)
 // clang-format off
 const struct option_row tool_option_rows[] = {
@@ -119,6 +131,28 @@ const struct option_row tool_option_rows[] = {
 	{0, "record-dir", "DIRECTORY", "where records are; default: /etc/farblock/login.d", AT(entry_dir), .verbs = TOOL_LOG_IN},
 	{'P', "print", "LEVEL", "how much of each session: 0 (a line) to 3; default: 0", AT(level), on_number, .verbs = TOOL_SESSIONS, .lo = 0, .hi = 3},
 	{0, "export", NULL, "print the properties of DEVICE, or of a partition, for a rule of udev", AT(is_export), .verbs = TOOL_ATTACHED},
+	{'b', "fwparam_connect", NULL, "attach the disk that the iBFT names, at all its portals", AT(boots_firmware), .verbs = TOOL_BOOT},
+	{'N', "fwparam_network", NULL, "set up the network as the iBFT has it; with -b before that", AT(sets_network), .verbs = TOOL_BOOT},
+	{'f', "fwparam_print", NULL, "print the iBFT in the form of iscsistart, without secrets; with --json as JSON", AT(prints_firmware), .verbs = TOOL_BOOT},
+	{'i', "initiatorname", "NAME", "same as --initiator-name", AT(initiator_name), .verbs = TOOL_BOOT},
+	{'t', "targetname", "NAME", "name of the target; required without -b, -N and -f", AT(target), .verbs = TOOL_BOOT},
+	{'a', "address", "ADDRESS", "address or host of the target's portal; required without -b, -N and -f", AT(address), .verbs = TOOL_BOOT},
+	{'p', "port", "PORT", "port of the portal; default: 3260", AT(port), on_number, .verbs = TOOL_BOOT, .lo = 1, .hi = 65535},
+	{'g', "tgpt", "N", "no effect: the target tells the tag of its portal group", AT(tpgt), on_number, .verbs = TOOL_BOOT, .lo = 0, .hi = 65535},
+	{'u', "username", "USER", "same as --chap-user", AT(chap_user), .verbs = TOOL_BOOT},
+	{'w', "password", "SECRET", "CHAP secret; other users see it until the program has read it: --chap-secret-file and $FARBLOCK_CHAP_SECRET hide it", AT(chap_secret), .verbs = TOOL_BOOT},
+	{'U', "username_in", "USER", "same as --chap-mutual-user", AT(mutual_user), .verbs = TOOL_BOOT},
+	{'W', "password_in", "SECRET", "CHAP secret of the target; see --password", AT(mutual_secret), .verbs = TOOL_BOOT},
+	{'P', "param", "NAME=VALUE", "setting of a record of open-iscsi, for example iface.transport_name=iser; may be repeated", AT(params), on_param, .verbs = TOOL_BOOT},
+	{'c', "config", "FILE", "no effect: settings of iscsid.conf are given with --param", AT(iscsid_conf), .verbs = TOOL_BOOT},
+	{'d', "debug", "LEVEL", "from 1 on: log more", AT(debug), on_number, .verbs = TOOL_BOOT, .lo = 0, .hi = 8},
+	{'v', "version", NULL, "print the version", AT(is_version), .verbs = TOOL_BOOT},
+	{0, "lun", "N", "attach this LUN alone; default: all disks of the target, with -b the LUN of the iBFT", AT(lun), on_number, .verbs = TOOL_BOOT, .lo = 0, .hi = 16383},
+	{0, "name", "NAME", "name of the attachment; with all disks they are called NAME-LUN; default: boot", AT(name), .verbs = TOOL_BOOT},
+	{0, "timeout", "SECONDS", "how long to retry the first login; 0: without end; default: 120", AT(timeout), on_number, .verbs = TOOL_BOOT, .lo = 0, .hi = 86400},
+	{0, "retry-all", NULL, "retry errors that time does not heal, too: a wrong secret, a missing ACL, target or LUN", AT(retries_all), .verbs = TOOL_BOOT},
+	{0, "link-timeout", "SECONDS", "with -N: time limit for interfaces to appear and to have a link; default: 30", AT(link_timeout), on_number, .verbs = TOOL_BOOT, .lo = 1, .hi = 3600},
+	{0, "ibft", "DIRECTORY", "where the iBFT is; default: /sys/firmware/ibft", AT(ibft_dir), .verbs = TOOL_BOOT},
 	{0, "entry-dir", "DIRECTORY", "where entries are; default: /etc/farblock/attach.d", AT(entry_dir), .verbs = TOOL_ATTACH},
 	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock/attach", AT(run_dir), .verbs = TOOL_DISCOVER | TOOL_MAKE | TOOL_HELD | TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
 	{0},
@@ -131,6 +165,11 @@ static void defaults(struct tool_options *o)
 	for (const struct option_row *r = tool_option_rows; r->name; r++)
 		if (r->on == on_size || r->on == on_number)
 			*(uint64_t *)((char *)o + r->at) = TOOL_UNSET;
+}
+
+static bool is_list(const struct option_row *r)
+{
+	return r->on == on_key || r->on == on_param;
 }
 
 static bool is_given(const struct option_row *r, const void *field)
@@ -146,7 +185,8 @@ void tool_options_each(const struct tool_options *o, unsigned verb,
 	for (const struct option_row *r = tool_option_rows; r->name; r++) {
 		const void *field = (const char *)o + r->at;
 		char number[24];
-		if (!option_is_of(r, verb) || (r->on != on_key && !is_given(r, field)))
+		if (!option_is_of(r, verb) || (r->on != on_key && !is_given(r, field)) ||
+		    r->on == on_param)
 			continue;
 		if (r->on == on_key) {
 			for (unsigned i = 0; i < o->key_count; i++)
@@ -165,7 +205,7 @@ int tool_options_overlay(struct tool_options *to, const struct tool_options *fro
 {
 	for (const struct option_row *r = tool_option_rows; r->name; r++) {
 		const char *field = (const char *)from + r->at;
-		if (r->on == on_key || !is_given(r, field))
+		if (is_list(r) || !is_given(r, field))
 			continue;
 		memcpy((char *)to + r->at, field, r->argument ? sizeof(uint64_t) : sizeof(bool));
 	}

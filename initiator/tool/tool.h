@@ -32,9 +32,10 @@ enum { // the subcommands that take an option
 	TOOL_LOG_IN = 1 << 23,
 	TOOL_LOG_OUT = 1 << 24,
 	TOOL_SESSIONS = 1 << 25,
+	TOOL_BOOT = 1 << 26,
 	// Those that do not log in.
 	TOOL_HELD = TOOL_DETACH | TOOL_ATTACHED | TOOL_LOG_OUT | TOOL_SESSIONS,
-	TOOL_MAKE = TOOL_ATTACH | TOOL_LOG_IN,
+	TOOL_MAKE = TOOL_ATTACH | TOOL_LOG_IN | TOOL_BOOT,
 	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
 };
 
@@ -73,6 +74,15 @@ struct tool_options {
 	// port identifier. 0: none.
 	uint64_t nexus;
 	uint64_t queues, dead_seconds, level;
+	// Of boot.
+	bool is_version, boots_firmware, prints_firmware, sets_network, retries_all;
+	const char *target, *address, *ibft_dir, *iscsid_conf;
+	uint64_t port, tpgt, lun, debug, timeout, link_timeout;
+	const char *params[TOOL_KEYS_MAX]; // --param NAME=VALUE
+	unsigned param_count;
+	// Of the command line of boot, or of firmware, not a file; NULL: none.
+	const char *chap_secret, *mutual_secret;
+	unsigned *noop_out_interval, *noop_out_timeout; // seconds; NULL: the defaults
 };
 
 enum { TOOL_TARGET_MAX = 256, TOOL_PORT_MAX = 40 };
