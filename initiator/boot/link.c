@@ -12,6 +12,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+// IFF_LOWER_UP, of <linux/if.h>, which excludes <net/if.h>. IFF_RUNNING alone is set, too, for a
+// moment after a link was set up, before the kernel has looked.
+enum { CARRIER = IFF_RUNNING | 0x10000 };
+
 // ---- looking ----
 
 struct search {
@@ -97,7 +101,7 @@ static void found(void *arg, uint16_t type, const uint8_t *body, size_t len)
 		return;
 	q->ret->index = (unsigned)s.info.ifi_index;
 	q->ret->is_up = s.info.ifi_flags & IFF_UP;
-	q->ret->has_carrier = s.info.ifi_flags & IFF_RUNNING;
+	q->ret->has_carrier = (s.info.ifi_flags & CARRIER) == CARRIER;
 	memcpy(q->ret->name, s.name, s.name_len);
 }
 

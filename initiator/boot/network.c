@@ -11,6 +11,8 @@
 
 #include "initiator/boot/link.h"
 
+enum { QUIET_MS = 1000 };
+
 typedef void say_fn(const char *fmt, ...);
 
 struct network {
@@ -36,62 +38,74 @@ static void mac_text(const struct ibft_nic *n, char ret[18])
 
 // ---- waiting ----
 
-// Until something about a link has changed; false: the time is over.
-static bool wait_notice(struct network *n)
+// A wait that is told when it has lasted for QUIET_MS.
+struct wait {
+	uint64_t since_ms;
+	bool is_said;
+};
+
+// Until something about a link has changed, or the wait is to be told (*ret_is_due). False: the
+// time is over.
+static bool wait_notice(struct network *n, struct wait *w, bool *ret_is_due)
 {
 	struct pollfd p = { n->notices.fd, POLLIN, 0 };
-	uint64_t now = now_ms();
-	if (now >= n->until_ms)
+	uint64_t now = now_ms(), until = n->until_ms;
+	if (now >= until)
 		return false;
-	poll(&p, 1, (int)(n->until_ms - now));
+	if (!w->is_said && w->since_ms + QUIET_MS < until)
+		until = w->since_ms + QUIET_MS;
+	if (now < until)
+		poll(&p, 1, (int)(until - now));
 	rtnl_drain(&n->notices);
+	*ret_is_due = !w->is_said && now_ms() >= w->since_ms + QUIET_MS;
+	w->is_said |= *ret_is_due;
 	return true;
 }
 
 // The driver may be loading.
 static int find(struct network *n, const struct ibft_nic *nic, struct link *ret, struct err *e)
 {
+	struct wait w = { now_ms(), false };
+	unsigned number = nic->object.number;
 	char mac[18];
-	bool is_said = false;
 	mac_text(nic, mac);
 	for (;;) {
+		bool is_due;
 		int r = link_by_mac(&n->kernel, nic->mac, ret);
 		if (r)
 			return err_errno(e, r, "network interfaces: list");
 		if (ret->index)
 			return 0;
-		if (!is_said)
-			n->say("ethernet%u: no interface has the address %s yet (up to %u s; is "
-			       "its "
-			       "driver loaded?)",
-			       nic->object.number, mac, n->wait_seconds);
-		is_said = true;
-		if (!wait_notice(n))
+		if (!wait_notice(n, &w, &is_due))
 			return err_set(e, -ENODEV,
 				       "ethernet%u: no interface has the address %s (load its "
 				       "driver)",
-				       nic->object.number, mac);
+				       number, mac);
+		if (is_due)
+			n->say("ethernet%u: no interface has the address %s yet (up to %u s; is "
+			       "its driver loaded?)",
+			       number, mac, n->wait_seconds);
 	}
 }
 
 static int wait_carrier(struct network *n, unsigned index, struct err *e)
 {
+	struct wait w = { now_ms(), false };
 	struct link l;
-	bool is_said = false;
 	for (;;) {
+		bool is_due;
 		int r = link_by_index(&n->kernel, index, &l);
 		if (r || !l.index)
 			return err_errno(e, r ? r : -ENODEV, "network interface %u", index);
 		if (l.has_carrier)
 			return 0;
-		if (!is_said)
-			n->say("%s: no link yet (up to %u s; is the cable plugged in?)", l.name,
-			       n->wait_seconds);
-		is_said = true;
-		if (!wait_notice(n))
+		if (!wait_notice(n, &w, &is_due))
 			return err_set(e, -ENETDOWN,
 				       "%s: no link within %u s (check cable and switch port)",
 				       l.name, n->wait_seconds);
+		if (is_due)
+			n->say("%s: no link yet (up to %u s; is the cable plugged in?)", l.name,
+			       n->wait_seconds);
 	}
 }
 

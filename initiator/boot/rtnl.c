@@ -142,7 +142,7 @@ int rtnl_do(struct rtnl *r, struct rtnl_message *m, rtnl_found *found, void *arg
 	memcpy(&header, m->bytes, sizeof header);
 	header.nlmsg_len = (uint32_t)m->len;
 	header.nlmsg_seq = ++r->sequence;
-	if (!(header.nlmsg_flags & NLM_F_DUMP))
+	if ((header.nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP) // its bits have other names, too
 		header.nlmsg_flags |= NLM_F_ACK;
 	memcpy(m->bytes, &header, sizeof header);
 	if (sendto(r->fd, m->bytes, m->len, 0, (struct sockaddr *)&kernel, sizeof kernel) < 0)
