@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first login of boot: tried again until it succeeds, the time is over, or an error that time
-// does not heal. Each cause is told once. The program's thread.
+// The first login of boot: tried again until it succeeds, the time is over, or an error that
+// waiting does not fix. Each cause is told once. The program's thread.
 #include <errno.h>
+#include <json-c/json.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,7 +24,7 @@ enum {
 static const struct cause {
 	int code;
 	const char *cure; // unless the error has one; NULL: none
-	bool is_final;	  // time does not heal it
+	bool is_final;	  // waiting does not fix it
 } causes[] = {
 	{-EHOSTUNREACH, "check the address, this machine's network and the gateway", false},
 	{-ENETUNREACH, "check this machine's network and the gateway", false},
@@ -98,11 +99,16 @@ static int attach_one(struct tool *t, attach_ready *ready, void *arg, struct err
 	return status;
 }
 
-static void print_named(void *arg, struct json_object *status)
+// The statuses of all disks, of all attempts.
+static struct json_object *made;
+
+static void on_named(void *arg, struct json_object *status)
 {
 	const struct tool *t = arg;
-	if (!t->o.is_json)
-		printf("%s ", t->o.name);
+	json_object_array_add(made, json_object_get(status));
+	if (t->o.is_json)
+		return;
+	printf("%s ", t->o.name);
 	attach_print(arg, status);
 }
 
@@ -119,7 +125,7 @@ static int attach_lun(struct tool *t, unsigned lun, struct err *e)
 		snprintf(urls[i], sizeof urls[i], "%s/%u", t->o.args[i], lun);
 		own.o.args[i] = urls[i];
 	}
-	return attach_one(&own, print_named, &own, e);
+	return attach_one(&own, on_named, &own, e);
 }
 
 // Those that an earlier attempt has attached are there.
@@ -211,5 +217,12 @@ int boot_attach(struct tool *t)
 		t->o.name = BOOT_NAME;
 	if (seconds && seconds < 15 && t->o.login_timeout == TOOL_UNSET)
 		t->o.login_timeout = seconds;
-	return retry(t, is_all, seconds);
+	if (!is_all)
+		return retry(t, false, seconds);
+	made = json_object_new_array();
+	int status = retry(t, true, seconds);
+	if (t->o.is_json)
+		printf("%s\n", json_object_to_json_string_ext(made, JSON_C_TO_STRING_PRETTY));
+	json_object_put(made);
+	return status;
 }

@@ -88,7 +88,7 @@ void help_usage(const struct tool_verb *all, unsigned count, FILE *out)
 		   0, width);
 	wrap_print(out,
 		   "Exit status, as of iscsiadm (other commands than discover, attach, detach, "
-		   "login, logout and sessions have 0 to 2 alone; 128 and the number after a "
+		   "login, logout, sessions and boot have 0 to 2 alone; 128 and the number after a "
 		   "signal):",
 		   0, width);
 	for (const struct tool_status_row *r = tool_status_rows; r->meaning; r++) {

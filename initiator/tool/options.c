@@ -150,7 +150,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "lun", "N", "attach this LUN alone; default: all disks of the target, with -b the LUN of the iBFT", AT(lun), on_number, .verbs = TOOL_BOOT, .lo = 0, .hi = 16383},
 	{0, "name", "NAME", "name of the attachment; with all disks they are called NAME-LUN; default: boot", AT(name), .verbs = TOOL_BOOT},
 	{0, "timeout", "SECONDS", "how long to retry the first login; 0: without end; default: 120", AT(timeout), on_number, .verbs = TOOL_BOOT, .lo = 0, .hi = 86400},
-	{0, "retry-all", NULL, "retry errors that time does not heal, too: a wrong secret, a missing ACL, target or LUN", AT(retries_all), .verbs = TOOL_BOOT},
+	{0, "retry-all", NULL, "also retry errors that waiting does not fix: a wrong secret, a missing ACL, target or LUN", AT(retries_all), .verbs = TOOL_BOOT},
 	{0, "link-timeout", "SECONDS", "with -N: time limit for interfaces to appear and to have a link; default: 30", AT(link_timeout), on_number, .verbs = TOOL_BOOT, .lo = 1, .hi = 3600},
 	{0, "ibft", "DIRECTORY", "where the iBFT is; default: /sys/firmware/ibft", AT(ibft_dir), .verbs = TOOL_BOOT},
 	{0, "entry-dir", "DIRECTORY", "where entries are; default: /etc/farblock/attach.d", AT(entry_dir), .verbs = TOOL_ATTACH},

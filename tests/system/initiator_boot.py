@@ -195,6 +195,9 @@ def all_disks_of_a_target_are_attached(boot, target):
     check([line.split()[0] for line in said.splitlines()] == ["boot-0", "boot-1"], said)
     boot(*words_of(target), status=15, text="logged in already")
     boot.over("boot-0", "boot-1")
+    document = json.loads(boot(*words_of(target), "--json"))
+    check([disk["name"] for disk in document] == ["boot-0", "boot-1"], f"{document}")
+    boot.over("boot-0", "boot-1")
 
 
 def one_lun_is_attached(boot, target):
