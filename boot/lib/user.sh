@@ -15,10 +15,11 @@ fb_attempt_user() {
 	[ -z "$fb_via" ] || set -- "$@" --via "$fb_via"
 	[ -z "$fb_name" ] || set -- "$@" --initiator-name "$fb_name"
 	case $fb_specs in
-	ibft) set -- boot -b "$@" ;;
-	*) set -- attach $fb_specs "$@" ;;
+	# Its own attempts end at once: this script repeats them.
+	ibft) set -- boot -b --timeout 1 --name root "$@" ;;
+	*) set -- attach $fb_specs --root-disk --name root "$@" ;;
 	esac
-	if device=$(farblock-initiator "$@" --root-disk --name root 2>"$fb_run/attach.log"); then
+	if device=$(farblock-initiator "$@" 2>"$fb_run/attach.log"); then
 		fb_say "$fb_specs is $device"
 		return 0
 	fi

@@ -111,7 +111,7 @@ int attach_keep(const struct holder_config *c, int (*hold)(void *arg, int fd), i
 	static struct child child;
 	struct keeping k = { .config = c, .hold = hold, .command = fd };
 	struct err e, last = { 0 };
-	int pause = AGAIN_MS;
+	unsigned pause = AGAIN_MS;
 	for (;;) {
 		bool is_first = k.command >= 0;
 		if (child_start(&child, hold_without_command, &k, &e) < 0)

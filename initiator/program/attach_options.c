@@ -155,10 +155,11 @@ static unsigned number(uint64_t n)
 }
 
 // Of a root file system, requests must not fail.
-static unsigned dead_seconds(const struct tool_options *o)
+static void root_disk(const struct tool_options *o, struct holder_config *c)
 {
-	return o->dead_seconds == TOOL_UNSET && o->is_root_disk ? KEEP_RETRYING
-								: number(o->dead_seconds);
+	c->is_root = o->is_root_disk;
+	if (o->is_root_disk && o->dead_seconds == TOOL_UNSET)
+		c->carrier.dead_seconds = KEEP_RETRYING;
 }
 
 static int read_words(const struct tool_options *o, struct holder_config *ret, struct err *e)
@@ -168,11 +169,11 @@ static int read_words(const struct tool_options *o, struct holder_config *ret, s
 		.carrier = {.place = o->place,
 			     .queues = number(o->queues),
 			     .depth = number(o->depth),
-			     .dead_seconds = dead_seconds(o) },
+			     .dead_seconds = number(o->dead_seconds) },
 		.is_shared = o->is_shared,
-		.is_root = o->is_root_disk,
 		.disk = { .is_read_only = o->is_read_only, .allows_replaced = o->allows_replaced},
 	};
+	root_disk(o, ret);
 	if (via(o->via, &ret->via, e) < 0 || policy(o->policy, &ret->disk.policy, e) < 0 ||
 	    no_path_retry(o->no_path_retry, &ret->disk.no_path_retry, e) < 0 ||
 	    place(o->place, e) < 0 || texts(o, e) < 0)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/log.h"
 #include "initiator/boot/ibft.h"
@@ -64,6 +65,8 @@ static int connect_disk(struct tool *t)
 		return fail_of_table(&e);
 	if (!t->o.boots_firmware && boot_of_options(t, &e))
 		return fail(&e);
+	// Each disk of the target may hold the root file system; another user's does not.
+	t->o.is_root_disk = geteuid() == 0;
 	return boot_attach(t);
 }
 

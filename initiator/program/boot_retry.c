@@ -89,8 +89,6 @@ static int attach_one(struct tool *t, attach_ready *ready, void *arg, struct err
 	struct attach_plan p;
 	int status = attach_plan_make(&p, t, &c, e);
 	c.argv0 = t->argv0;
-	// The disk of the root file system, also one of all disks of its target: what struct
-	// holder_config has for such a disk is set here, and nowhere else.
 	if (!status)
 		status = attach_try(t, &c, ready, arg, e);
 	else if (status != TOOL_USAGE)

@@ -122,7 +122,7 @@ def prompt(name, way):
         with way.machine(scratch, root, name=name) as machine:
             machine.wait_for(ATTACHED)
             mounted = machine.wait_for(r"EXT4-fs \(.*mounted filesystem")
-            return mounted, machine.wait_for("farroot login: ")
+            return mounted, machine.wait_for("farroot login:")
 
 
 def chosen(names):

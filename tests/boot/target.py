@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """farblockd with a copy of the image as the root disk of a machine, and what comes of it."""
 
+import os
 import subprocess
 import threading
 
@@ -12,7 +13,7 @@ IQN = "iqn.2025-01.org.farblock"
 USER, SECRET = "diskless", "correct-horse-1"
 TARGET_USER, TARGET_SECRET = "target", "battery-staple-2"
 SRP_INITIATOR = "*"
-OUTAGE = 30  # seconds without a target
+OUTAGE = int(os.environ.get("FARBLOCK_BOOT_OUTAGE", "30"))  # seconds without a target
 PARTITION = 1 << 20  # byte offset of the file system
 
 
