@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "cli/boot/boot.h"
 #include "cli/shell/command.h"
 
 static int make_secret(char ret[EXPORT_SECRET_SIZE], struct err *e)
@@ -175,6 +176,46 @@ static int make_all(struct shell *s, struct export *x, struct err *e)
 	return r;
 }
 
+// ---- the result ----
+
+// What the initiator needs to boot from the LUN; NULL: it was not asked for, or cannot be found out
+// any more.
+static struct json_object *boot_of(struct shell *s, const struct export *x, unsigned i)
+{
+	char below[24], path[EXPORT_PATH_SIZE];
+	struct json_object *ret = NULL;
+	struct err ignored;
+	snprintf(below, sizeof below, "/luns/lun%.7s", x->lun);
+	export_path(x, below, path);
+	return x->is_boot && !boot_info(s, path, x->to[i].name, &ret, &ignored) ? ret : NULL;
+}
+
+static void show_boot(struct shell *s, const struct export *x)
+{
+	for (unsigned i = 0; i < x->count; i++) {
+		struct json_object *boot = boot_of(s, x, i);
+		if (boot)
+			fprintf(s->look.out, "\nTo boot from it:\n");
+		if (boot)
+			boot_show(boot, s->look.out);
+		json_object_put(boot);
+	}
+}
+
+static void show_answer(struct shell *s, const struct export *x)
+{
+	struct json_object *o;
+	if (!s->is_json) {
+		export_lines(x, s->look.out);
+		show_boot(s, x);
+		return;
+	}
+	o = export_json(x);
+	for (unsigned i = 0; i < x->count && x->is_boot; i++)
+		json_object_array_add(json_list(o, "boot"), boot_of(s, x, i));
+	show_json_once(&s->look, o);
+}
+
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
 	struct export x;
@@ -183,10 +224,8 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		r = export_find_storage(s, &x, e);
 	if (!r)
 		r = make_all(s, &x, e);
-	if (!r && s->is_json)
-		show_json_once(&s->look, export_json(&x));
-	else if (!r)
-		export_lines(&x, s->look.out);
+	if (!r)
+		show_answer(s, &x);
 	explicit_bzero(x.to, sizeof x.to);
 	json_object_put(x.warnings);
 	free(x.device);

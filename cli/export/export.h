@@ -47,6 +47,7 @@ struct export
 	const char *portal;   // as typed, NULL: one of the target's
 	const char *password; // generated if not given
 	bool is_readonly, has_iser, is_forced;
+	bool is_boot;  // also prints what a machine needs to boot from it
 	bool is_quiet; // warnings of the current command are not kept
 	bool is_new;   // the target was created, with the default portal
 	unsigned count;

@@ -24,6 +24,7 @@ const struct shell_param export_params[] = {
 	{"portal", "string", false, NULL,
 	 "ADDRESS[:PORT] to listen on, created if missing; default: a portal of the target, or 0.0.0.0:3260 (SRP: 0.0.0.0:3261)"},
 	{"force", "bool", false, "false", "accept a device that is mounted, in use or not empty"},
+	{"boot", "bool", false, "false", "also print what firmware and initramfs need to boot from it (see boot-info)"},
 	{"cache", "string", false, NULL,
 	 "what makes writes durable: none, writethrough or writeback; default: of the storage object"},
 	{0},
@@ -191,6 +192,7 @@ int export_read(struct export *x, const struct line *l, struct err *e)
 	r = r ? r : read_flag(&v, "iser", &x->has_iser, e);
 	r = r ? r : read_flag(&v, "force", &x->is_forced, e);
 	r = r ? r : read_flag(&v, "srp", &has_srp, e);
+	r = r ? r : read_flag(&v, "boot", &x->is_boot, e);
 	x->protocol = has_srp ? &export_srp : &export_iscsi;
 	if (!r && has_srp && (x->has_iser || x->user || x->password))
 		r = err_set(e, -EBADRQC, "%s: does not apply to SRP",

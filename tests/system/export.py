@@ -208,7 +208,7 @@ def what_fails_leaves_nothing(scratch, daemon):
         ([scratch.file("x.img"), f"to={PORT}", "size=1M", "--srp", "--iser"], 2, "iser: does not"),
         ([scratch.file("x.img"), "--to", HOST, "--to", HOST, "size=1M"], 2, "given twice"),
         ([scratch.file("x.img"), "10M", "--to", HOST], 2, "to: given by position, as '10M'"),
-        ([scratch.file("x.img"), *"abcdefghijklm"], 2, "Unexpected value"),
+        ([scratch.file("x.img"), *"abcdefghijklmn"], 2, "Unexpected value"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "portal=:3260"], 8, "portal"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "portal=127.0.0.1:abc"], 8, "abc"),
         ([scratch.file("x.img"), f"to={PORT}", "size=1M", "srp=yes", "userid=x"], 2, "userid"),

@@ -32,12 +32,13 @@ def script(url):
             f"sanboot iscsi:{HOST_SEEN_FROM_GUEST}::{port}:{int(lun):x}:{iqn}\n")
 
 
-def boot(scratch, url):
-    """Runs the machine to its end; returns its exit status and what it printed."""
+def boot_script(scratch, text):
+    """Runs a machine, which has iPXE run this script, to its end; returns its exit status and what
+    it printed."""
     folder, serial = scratch.file("tftp"), scratch.file("serial.log")
     os.makedirs(folder)
     with open(os.path.join(folder, "boot.ipxe"), "w") as out:
-        out.write(script(url))
+        out.write(text)
     command = [farblock.program("qemu-system-x86_64"), "-machine", "pc,accel=tcg", "-m", "256",
                "-nodefaults", "-display", "none", "-vga", "none", "-device", "sga",
                "-serial", f"file:{serial}", "-boot", "n", "-no-reboot",
@@ -63,7 +64,7 @@ def check(scratch, url):
             raise farblock.Failure(f"{url}: block {lba}: not written")
     session.logout()
 
-    status, printed = boot(scratch, url)
+    status, printed = boot_script(scratch, script(url))
     if status != 2 * mbr.GOOD + 1 or message not in printed:
         raise farblock.Failure(f"{url}: not booted: QEMU's status {status}, serial port:\n"
                                f"{printed[-3000:]}")

@@ -206,6 +206,22 @@ static void summarize_lun(struct config *c, const struct node *n, struct summary
 	ret->is_broken = !s->lu;
 }
 
+static void info_lun(struct config *c, const struct node *n, struct json_object *ret)
+{
+	const struct lun *l = NODE_OF(const struct lun, n);
+	struct json_object *list = json_list(ret, "mapped_luns");
+	char path[600];
+	json_put_number(ret, "lun", l->number);
+	if (l->storage) {
+		node_path(&l->storage->node, path, sizeof path);
+		json_put_text(ret, "storage_object", path);
+	}
+	list_each (const struct mapped_lun, m, &l->mapped, lun_link) {
+		node_path(&m->node, path, sizeof path);
+		json_add_text(list, path);
+	}
+}
+
 static void attach_lun(struct config *c, struct node *n, bool is_attached)
 {
 	struct lun *l = NODE_OF(struct lun, n);
@@ -371,6 +387,7 @@ const struct node_class lun_class = {
 	.appeared = luns_find_storage,
 	.groups = lun_groups,
 	.summary = summarize_lun,
+	.info = info_lun,
 	.attached = attach_lun,
 	.free = free_lun,
 };

@@ -42,6 +42,14 @@ static void summarize_mapping(struct config *c, const struct node *n, struct sum
 	ret->is_broken = !s->lu;
 }
 
+static void info_mapping(struct config *c, const struct node *n, struct json_object *ret)
+{
+	const struct mapped_lun *m = NODE_OF(const struct mapped_lun, n);
+	json_put_number(ret, "lun", m->number);
+	json_put_number(ret, "tpg_lun", m->tpg_lun);
+	json_put_bool(ret, "write_protect", m->is_write_protected);
+}
+
 static void attach_mapping(struct config *c, struct node *n, bool is_attached)
 {
 	struct mapped_lun *m = NODE_OF(struct mapped_lun, n);
@@ -151,6 +159,7 @@ const struct node_class mapped_lun_class = {
 	.saved = &mapped_saved,
 	.is_used = is_used,
 	.summary = summarize_mapping,
+	.info = info_mapping,
 	.attached = attach_mapping,
 	.free = tree_free,
 };

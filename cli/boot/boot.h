@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// boot-info: what firmware, a DHCP server, initramfs and boot loader of a machine need to boot from
+// a LUN. find.c finds the LUN as its initiator sees it, places.c the addresses of its portals,
+// warn.c what would keep it from booting; iscsi.c and srp.c write the lines, info.c calls these,
+// show.c prints. Everything blocks, on the shell's thread.
+#pragma once
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/shell/shell.h"
+
+enum { BOOT_NAME_SIZE = 224, BOOT_PATH_SIZE = 600, BOOT_PLACES_MAX = 32 };
+
+// An address at which initiators reach a portal.
+struct boot_place {
+	char portal[96];	   // its name in the tree
+	char address[80], port[8]; // IPv6 in brackets
+	bool has_tcp, has_iser;	   // of iSCSI
+};
+
+// Settings of a node: its group's rows, as tree.get returns them; NULL: no such node.
+struct boot_settings {
+	struct json_object *group_attr, *group_auth, *acl_attr, *acl_auth, *discovery;
+};
+
+struct boot {
+	struct shell *s;
+	bool is_srp;
+	char path[BOOT_PATH_SIZE];  // of the LUN
+	char group[BOOT_PATH_SIZE]; // of its portal group; SRP: its target
+	char target[BOOT_NAME_SIZE];
+	char storage[BOOT_PATH_SIZE]; // of the storage object, "": missing
+	unsigned tpg, tpg_lun;
+	unsigned lun;			// as the initiator sees it
+	char initiator[BOOT_NAME_SIZE]; // "INITIATOR": unknown
+	bool is_known;			// ... not that
+	bool has_acl, is_mapped, is_readonly;
+	bool is_open;			  // initiators without an ACL may log in
+	char user[256], mutual_user[256]; // of CHAP, "": none
+	struct boot_settings settings;
+	unsigned place_count;
+	struct boot_place places[BOOT_PLACES_MAX];
+	struct json_object *warnings, *ways; // arrays of the answer, borrowed
+};
+
+// Finds out everything about the LUN, or the storage object or portal group with a single LUN, at
+// an absolute path. initiator: NULL: the only one that it is mapped to, or the first. *ret: an
+// object with warnings and ways, for json_object_put(). -ENOENT, -EINVAL with text, errors of the
+// daemon.
+int boot_info(struct shell *s, const char *path, const char *initiator, struct json_object **ret,
+	      struct err *e);
+// Prints such an object.
+void boot_show(struct json_object *info, FILE *out);
+
+// ---- find.c ----
+int boot_find(struct boot *b, const char *path, const char *initiator, struct err *e);
+// tree.info of a node; NULL: no such node. For json_object_put().
+struct json_object *boot_node(const struct boot *b, const char *path);
+// The value of a setting, "": absent.
+const char *boot_setting(struct json_object *rows, const char *name);
+bool boot_flag(struct json_object *rows, const char *name);
+long boot_number(struct json_object *rows, const char *name);
+// Whether logins of the initiator need CHAP.
+bool boot_needs_chap(const struct boot *b);
+
+// ---- answer.c ----
+void boot_warn(struct boot *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+// Adds a way to reach the LUN; borrowed.
+struct json_object *boot_way(struct boot *b, const char *transport, const char *portal);
+// Adds a line to a section of a way; show.c has the sections' titles.
+void boot_line(struct json_object *way, const char *section, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+// The LUN as firmware reads it: the hex digits of the first two of its eight bytes [SAM-5 4.7.7].
+unsigned boot_firmware_lun(unsigned lun);
+
+// ---- places.c: fills places and warns of portals that do not work ----
+int boot_find_places(struct boot *b, struct err *e);
+// The place at the same address where firmware can log in by TCP; NULL: none.
+const struct boot_place *boot_tcp_at(const struct boot *b, const struct boot_place *p);
+
+// ---- warn.c ----
+void boot_warn_all(struct boot *b);
+
+// ---- lines ----
+void boot_iscsi_ways(struct boot *b);		  // iscsi.c
+int boot_srp_ways(struct boot *b, struct err *e); // srp.c

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// boot-info: the command.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/boot/boot.h"
+#include "cli/shell/command.h"
+
+struct wish {
+	const char *lun, *initiator; // NULL: not given
+};
+
+static int take(const char **to, const char *name, const char *text, struct err *e)
+{
+	if (*to)
+		return err_set(e, -EBADRQC, "%s: given twice", name);
+	*to = text;
+	return 0;
+}
+
+// The value of a word "--initiator=NAME", or of the next word after "--initiator". NULL: neither.
+static const char *dashed(const struct line *l, unsigned *i)
+{
+	static const char option[] = "--initiator";
+	const char *rest = l->values[*i].text + strlen(option);
+	if (strncmp(l->values[*i].text, option, strlen(option)))
+		return NULL;
+	if (*rest)
+		return *rest == '=' ? rest + 1 : NULL;
+	return *i + 1 < l->count && !l->values[*i + 1].name ? l->values[++*i].text : NULL;
+}
+
+// boot-info [LUN] [initiator=NAME], also --initiator NAME.
+static int understand(struct wish *w, const struct line *l, struct err *e)
+{
+	int r = 0;
+	*w = (struct wish){ 0 };
+	for (unsigned i = 0; !r && i < l->count; i++) {
+		const struct line_value *v = &l->values[i];
+		const char *initiator = v->name ? NULL : dashed(l, &i);
+		if (initiator)
+			r = take(&w->initiator, "initiator", initiator, e);
+		else if (v->name && !strcmp(v->name, "initiator"))
+			r = take(&w->initiator, "initiator", v->text, e);
+		else if (!v->name && !strncmp(v->text, "--", 2))
+			r = err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", v->text);
+		else
+			r = take(&w->lun, "lun", v->text, e);
+	}
+	return r;
+}
+
+static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	struct wish w;
+	struct json_object *info = NULL;
+	char *lun = NULL;
+	int r = understand(&w, l, e);
+	if (!r)
+		r = shell_path(path, w.lun ? w.lun : ".", &lun, e);
+	if (!r)
+		r = boot_info(s, lun, w.initiator, &info, e);
+	if (!r && s->is_json)
+		show_json(&s->look, info);
+	else if (!r)
+		boot_show(info, s->look.out);
+	json_object_put(info);
+	free(lun);
+	return r;
+}
+
+// clang-format off
+static const struct shell_param params[] = {
+	{"lun", "node", false, NULL, "path of a LUN or mapped LUN, or of a storage object, target or portal group with a single LUN; default: the current path"},
+	{"initiator", "string", false, NULL, "name of the machine that boots; default: of the ACL that maps the LUN (also --initiator NAME)"},
+	{0},
+};
+// clang-format on
+
+const struct shell_command command_boot_info = {
+	"boot-info", params,
+	"Print what firmware, DHCP server, initramfs and GRUB need to boot from a LUN.", run,
+	.is_open = true
+};

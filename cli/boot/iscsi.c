@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// boot-info: lines of iSCSI over TCP and of iSER, at each address. Secrets are never printed:
+// SECRET stands for them.
+#include <string.h>
+
+#include "cli/boot/boot.h"
+
+#define SECRET	       "SECRET"
+#define OTHER_SECRET   "SECRET-OF-TARGET"
+#define NET	       "ip=dhcp"
+#define ROOT_PATH_MAX  400
+#define CHAP_WORDS_MAX 700
+
+// RFC 4173 5, which iPXE's sanboot takes, too.
+static void root_path(const struct boot *b, const struct boot_place *p, char ret[ROOT_PATH_MAX])
+{
+	snprintf(ret, ROOT_PATH_MAX, "iscsi:%s::%s:%x:%s", p->address, p->port,
+		 boot_firmware_lun(b->lun), b->target);
+}
+
+static void url(const struct boot *b, const struct boot_place *p, bool is_iser,
+		char ret[ROOT_PATH_MAX + 300])
+{
+	snprintf(ret, ROOT_PATH_MAX + 300, "%s://%s%s%s:%s/%s/%u", is_iser ? "iser" : "iscsi",
+		 b->user, *b->user ? "@" : "", p->address, p->port, b->target, b->lun);
+}
+
+// ---- the firmware ----
+
+static void ipxe_settings(const struct boot *b, struct json_object *way)
+{
+	boot_line(way, "ipxe", "#!ipxe");
+	boot_line(way, "ipxe", "isset ${ip} || dhcp");
+	boot_line(way, "ipxe", "set initiator-iqn %s", b->initiator);
+	if (*b->user) {
+		boot_line(way, "ipxe", "set username %s", b->user);
+		boot_line(way, "ipxe", "set password " SECRET);
+	}
+	if (*b->mutual_user) {
+		boot_line(way, "ipxe", "set reverse-username %s", b->mutual_user);
+		boot_line(way, "ipxe", "set reverse-password " OTHER_SECRET);
+	}
+}
+
+// Options 175.190 to 193 are iPXE's.
+static void dnsmasq(const struct boot *b, struct json_object *way, const char *path)
+{
+	const struct {
+		int option;
+		const char *value;
+	} chap[] = {
+		{190,  b->user			       },
+		{ 191, *b->user ? SECRET : ""	      },
+		{ 192, b->mutual_user		      },
+		{ 193, *b->mutual_user ? OTHER_SECRET : ""},
+	};
+	boot_line(way, "dnsmasq", "dhcp-match=set:ipxe,175");
+	boot_line(way, "dnsmasq", "dhcp-option=tag:ipxe,17,\"%s\"", path);
+	boot_line(way, "dnsmasq", "dhcp-option=tag:ipxe,203,\"%s\"", b->initiator);
+	for (size_t i = 0; i < sizeof chap / sizeof *chap; i++)
+		if (*chap[i].value)
+			boot_line(way, "dnsmasq", "dhcp-option=tag:ipxe,encap:175,%d,\"%s\"",
+				  chap[i].option, chap[i].value);
+}
+
+static void firmware(const struct boot *b, const struct boot_place *tcp, struct json_object *way)
+{
+	char path[ROOT_PATH_MAX];
+	root_path(b, tcp, path);
+	ipxe_settings(b, way);
+	boot_line(way, "ipxe", "sanboot %s", path);
+	boot_line(way, "root_path", "%s", path);
+	dnsmasq(b, way, path);
+}
+
+// ---- kernel words ----
+
+static void grub(struct json_object *way, const char *words)
+{
+	boot_line(way, "grub", "GRUB_CMDLINE_LINUX=\"%s\"", words);
+}
+
+// in: what the words of the target's name and secret have behind the prefix.
+static void chap_words(const struct boot *b, const char *prefix, const char *in, char *ret,
+		       size_t size)
+{
+	int n = 0;
+	*ret = 0;
+	if (*b->user)
+		n = snprintf(ret, size, " %susername=%s %spassword=" SECRET, prefix, b->user,
+			     prefix);
+	if (*b->mutual_user && n > 0 && (size_t)n < size)
+		snprintf(ret + n, size - (size_t)n, " %s%susername=%s %s%spassword=" OTHER_SECRET,
+			 prefix, in, b->mutual_user, prefix, in);
+}
+
+static void dracut(const struct boot *b, const struct boot_place *p, bool is_iser,
+		   struct json_object *way)
+{
+	char chap[CHAP_WORDS_MAX];
+	chap_words(b, "rd.iscsi.", "in.", chap, sizeof chap);
+	boot_line(way, "dracut",
+		  NET " rd.neednet=1 rd.iscsi.initiator=%s%s%s netroot=iscsi:%s::%s:%u:%s",
+		  b->initiator, chap, is_iser ? " rd.iscsi.param=iface.transport_name=iser" : "",
+		  p->address, p->port, b->lun, b->target);
+}
+
+static void user_space(const struct boot *b, const struct boot_place *p, bool is_iser,
+		       struct json_object *way)
+{
+	char text[ROOT_PATH_MAX + 300];
+	url(b, p, is_iser, text);
+	boot_line(way, "farblock_initiator_ibft", "farblock.root=user:ibft");
+	boot_line(way, "farblock_initiator", "farblock.root=user:%s farblock.initiator=%s " NET,
+		  text, b->initiator);
+}
+
+// Without the brackets of IPv6, which iscsistart does not take.
+static void bare(const struct boot_place *p, char ret[80])
+{
+	bool is_6 = *p->address == '[';
+	size_t n = strlen(p->address);
+	snprintf(ret, 80, "%.*s", (int)(is_6 ? n - 2 : n), p->address + is_6);
+}
+
+static void tcp_way(struct boot *b, const struct boot_place *p)
+{
+	char name[200], chap[CHAP_WORDS_MAX];
+	char address[80];
+	snprintf(name, sizeof name, "%s:%s", p->address, p->port);
+	bare(p, address);
+	struct json_object *way = boot_way(b, "TCP", name);
+	firmware(b, p, way);
+	boot_line(way, "farblock_ibft", "farblock.root=ibft");
+	boot_line(way, "initramfs_tools_ibft", "iscsi_auto");
+	boot_line(way, "dracut_ibft", "rd.iscsi.firmware=1 " NET " rd.neednet=1");
+	chap_words(b, "iscsi_", "in_", chap, sizeof chap);
+	boot_line(way, "initramfs_tools",
+		  NET " iscsi_initiator=%s iscsi_target_name=%s iscsi_target_ip=%s "
+		      "iscsi_target_port=%s iscsi_target_group=%u%s",
+		  b->initiator, b->target, address, p->port, b->tpg, chap);
+	dracut(b, p, false, way);
+	user_space(b, p, false, way);
+	grub(way, "farblock.root=ibft");
+}
+
+static void iser_words(const struct boot *b, const struct boot_place *p, char *ret, size_t size)
+{
+	snprintf(ret, size, "farblock.root=iser:%s%s%s:6:%s:%u:%s", b->user,
+		 *b->user ? ":" SECRET "@" : "", p->address, p->port, b->lun, b->target);
+}
+
+static void iser_way(struct boot *b, const struct boot_place *p)
+{
+	char name[200], words[ROOT_PATH_MAX + 300];
+	const struct boot_place *tcp = boot_tcp_at(b, p);
+	snprintf(name, sizeof name, "%s:%s", p->address, p->port);
+	struct json_object *way = boot_way(b, "iSER", name);
+	if (tcp) {
+		firmware(b, tcp, way);
+		boot_line(way, "farblock_ibft", "farblock.root=iser:ibft");
+		grub(way, "farblock.root=iser:ibft");
+	}
+	iser_words(b, p, words, sizeof words);
+	boot_line(way, "farblock", "%s farblock.initiator=%s " NET, words, b->initiator);
+	dracut(b, p, true, way);
+	user_space(b, p, true, way);
+}
+
+// ---- all paths ----
+
+static void append(char *to, size_t size, const char *word)
+{
+	size_t n = strlen(to);
+	snprintf(to + n, size - n, " %s", word);
+}
+
+// Firmware and initiator take several paths at once; what does not fit is left out.
+static void all_ways(struct boot *b)
+{
+	char san[4096] = "", user[4096] = "", text[ROOT_PATH_MAX + 300], word[ROOT_PATH_MAX + 330];
+	unsigned reached = 0;
+	for (unsigned i = 0; i < b->place_count; i++) {
+		const struct boot_place *p = &b->places[i];
+		if (p->has_tcp) {
+			root_path(b, p, text);
+			append(san, sizeof san, text);
+			reached++;
+		}
+		url(b, p, p->has_iser && !p->has_tcp, text);
+		snprintf(word, sizeof word, "farblock.root=user:%s", text);
+		append(user, sizeof user, word);
+	}
+	struct json_object *way = boot_way(b, "several paths", "all portals");
+	if (reached > 1) {
+		ipxe_settings(b, way);
+		boot_line(way, "ipxe", "sanboot%s", san);
+	}
+	boot_line(way, "farblock_initiator", "%s farblock.initiator=%s " NET, user + 1,
+		  b->initiator);
+}
+
+void boot_iscsi_ways(struct boot *b)
+{
+	for (unsigned i = 0; i < b->place_count; i++) {
+		if (b->places[i].has_tcp)
+			tcp_way(b, &b->places[i]);
+		if (b->places[i].has_iser)
+			iser_way(b, &b->places[i]);
+	}
+	if (b->place_count > 1)
+		all_ways(b);
+}

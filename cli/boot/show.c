@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// boot-info: the text of the answer.
+#include <string.h>
+
+#include "cli/boot/boot.h"
+
+// clang-format off
+// The sections of a way, in the order of the text.
+static const struct {
+	const char *name, *title;
+} sections[] = {
+	{"ipxe", "iPXE script"},
+	{"root_path", "DHCP root path (option 17), for firmware of other makers"},
+	{"dnsmasq", "dnsmasq, in place of the script (for one of several machines: dhcp-host=MAC,set:NAME, and tag:NAME in place of tag:ipxe)"},
+	{"farblock_ibft", "kernel command line, login from the iBFT, with farblock-initramfs or farblock-dracut"},
+	{"initramfs_tools_ibft", "kernel command line, login from the iBFT, with open-iscsi in initramfs-tools"},
+	{"dracut_ibft", "kernel command line, login from the iBFT, with open-iscsi in dracut"},
+	{"farblock_initiator_ibft", "kernel command line, login from the iBFT, with farblock-initiator in user space"},
+	{"farblock", "kernel command line without an iBFT, with farblock-initramfs or farblock-dracut"},
+	{"initramfs_tools", "kernel command line without an iBFT, with open-iscsi in initramfs-tools"},
+	{"dracut", "kernel command line without an iBFT, with open-iscsi in dracut"},
+	{"farblock_initiator", "kernel command line without an iBFT, with farblock-initiator in user space"},
+	{"grub", "GRUB: in /etc/default/grub of the machine, then update-grub or grub2-mkconfig (any of these command lines)"},
+};
+// clang-format on
+
+// The way before it over the same address has most of the same sections.
+static void show_way(struct json_object *way, struct json_object *before, FILE *out)
+{
+	bool leaves_out = false;
+	fprintf(out, "\n==== %s, %s ====\n", text_field(way, "transport"),
+		text_field(way, "portal"));
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+		struct json_object *lines = json_field(way, sections[i].name);
+		if (!json_count(lines))
+			continue;
+		if (json_object_equal(lines, json_field(before, sections[i].name))) {
+			leaves_out = true;
+			continue;
+		}
+		fprintf(out, "\n%s:\n", sections[i].title);
+		json_each (line, lines)
+			fprintf(out, "  %s\n", json_object_get_string(line));
+	}
+	if (leaves_out)
+		fprintf(out, "\nThe rest is as above.\n");
+}
+
+void boot_show(struct json_object *o, FILE *out)
+{
+	struct json_object *before = NULL;
+	const char *user = text_field(o, "user"), *initiator = text_field(o, "initiator");
+	fprintf(out, "LUN %s of %s (%s)%s%s%s.\n", text_field(o, "lun"), text_field(o, "target"),
+		text_field(o, "storage_object"), *initiator ? " for " : "", initiator,
+		flag_field(o, "read_only") ? ", read-only" : "");
+	if (*user)
+		fprintf(out,
+			"CHAP name %s. Put its secret in place of SECRET: best on the DHCP server "
+			"or "
+			"in the iPXE script, since every user can read kernel words in "
+			"/proc/cmdline. Firmware takes 12 to 16 characters.\n",
+			user);
+	json_each (warning, json_field(o, "warnings"))
+		fprintf(out, "Warning: %s.\n", json_object_get_string(warning));
+	json_each (way, json_field(o, "ways")) {
+		show_way(way, before, out);
+		before = way;
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// boot-info: lines of SRP, from what the portals tell to attach (info of a portal): the kernel's
+// ib_srp, farblock-initiator, and by service id of InfiniBand iPXE.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/boot/boot.h"
+
+#define NET "ip=dhcp"
+
+// "ib." and both halves of an initiator port's name, which an ACL may have.
+static bool is_port(const char *name)
+{
+	return !strncmp(name, "ib.", 3) && strlen(name) == 3 + 32;
+}
+
+// The value of a field of an add_target string.
+static void field(const char *text, const char *name, char ret[40])
+{
+	const char *at = strstr(text, name);
+	*ret = 0;
+	if (at && (at == text || at[-1] == ','))
+		snprintf(ret, 40, "%.*s", (int)strcspn(at + strlen(name), ","), at + strlen(name));
+}
+
+// iPXE: sgid, id_ext and GUID of the initiator, dgid, pkey, service id, LUN, id_ext and GUID of the
+// target; empty ones have defaults.
+static void ipxe(const struct boot *b, struct json_object *way, const char *add_target)
+{
+	char dgid[40], pkey[40], service[40], ext[40], guid[40];
+	bool has_port = is_port(b->initiator);
+	field(add_target, "dgid=", dgid);
+	field(add_target, "pkey=", pkey);
+	field(add_target, "service_id=", service);
+	field(add_target, "id_ext=", ext);
+	field(add_target, "ioc_guid=", guid);
+	if (!*dgid)
+		return;
+	boot_line(way, "ipxe", "#!ipxe");
+	boot_line(way, "ipxe", "sanboot ib_srp::%.16s:%.16s:%s:%s:%s:%x:%s:%s",
+		  has_port ? b->initiator + 3 : "", has_port ? b->initiator + 19 : "", dgid, pkey,
+		  service, boot_firmware_lun(b->lun), ext, guid);
+}
+
+// The portal gives a URL of the target's first LUN.
+static void user_space(const struct boot *b, struct json_object *way, const char *url)
+{
+	const char *slash = strrchr(url, '/');
+	if (slash)
+		boot_line(way, "farblock_initiator", "farblock.root=user:%.*s/%u " NET,
+			  (int)(slash - url), url, b->lun);
+}
+
+static void put(struct boot *b, const char *portal, struct json_object *o)
+{
+	static const char zeros[] = "0000000000000000";
+	const char *add_target = text_field(o, "add_target"), *url = text_field(o, "url");
+	const char *ext = is_port(b->initiator) ? b->initiator + 3 : zeros;
+	bool has_ip = strstr(add_target, ",dest=");
+	// An ACL's port identifier needs its own extension.
+	bool has_ext = strstr(add_target, ",initiator_ext=") || !strncmp(ext, zeros, 16);
+	struct json_object *way = boot_way(b, has_ip ? "SRP" : "SRP by service id", portal);
+	ipxe(b, way, add_target);
+	boot_line(way, "farblock", "farblock.root=srp:%s%s%.16s%s", add_target,
+		  has_ext ? "" : ",initiator_ext=", has_ext ? "" : ext, has_ip ? " " NET : "");
+	user_space(b, way, url);
+}
+
+// Several paths: one word for each.
+static void all_ways(struct boot *b, struct json_object *ways)
+{
+	char words[4096] = "";
+	unsigned count = 0;
+	json_each (way, ways) {
+		json_each (line, json_field(way, "farblock")) {
+			const char *text = json_object_get_string(line);
+			size_t n = strlen(words);
+			snprintf(words + n, sizeof words - n, "%s%.*s", n ? " " : "",
+				 (int)strcspn(text, " "), text);
+			count++;
+		}
+	}
+	if (count > 1)
+		boot_line(boot_way(b, "several paths", "all portals"), "farblock", "%s " NET,
+			  words);
+}
+
+int boot_srp_ways(struct boot *b, struct err *e)
+{
+	char path[BOOT_PATH_SIZE + 100];
+	struct json_object *tree = NULL;
+	snprintf(path, sizeof path, "%s/portals", b->group);
+	int r = shell_call(b->s, "tree.ls", params_of_ls(path, 1), &tree, e);
+	if (r < 0)
+		return r;
+	json_each (child, json_field(tree, "children")) {
+		const char *name = text_field(child, "name");
+		snprintf(path, sizeof path, "%s/portals/%.90s", b->group, name);
+		struct json_object *info = boot_node(b, path);
+		json_each (one, json_field(info, "attach"))
+			put(b, name, one);
+		json_object_put(info);
+	}
+	json_object_put(tree);
+	all_ways(b, b->ways);
+	return 0;
+}
