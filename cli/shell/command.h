@@ -61,4 +61,5 @@ int shell_pick(struct shell *s, struct err *e);
 
 extern const struct shell_command command_bookmarks, command_cd, command_doctor, command_exit,
 	command_export, command_get, command_help, command_ls, command_pwd, command_quit,
-	command_sessions, command_session, command_top, command_explain, command_boot_info;
+	command_sessions, command_session, command_top, command_explain, command_boot_info,
+	command_boot_check;

@@ -46,6 +46,7 @@ static const struct {
 	{"reserve", "reserve " TARGET "/0 report"},
 	{"reserve", "reserve " TARGET "/0 register --service-key 0x1234"},
 	{"reserve", "reserve " TARGET "/0 reserve --key 0x1234 --type write-exclusive"},
+	{"boot-check", "boot-check " TARGET "/0 --initiator-name iqn.2025-01.org.example:machine"},
 	{"copy", "copy " TARGET "/0 " TARGET "/1"},
 };
 
@@ -61,7 +62,7 @@ static const struct {
 	{"disconnect", "detach"}, {"umount", "detach"}, {"status", "attached"},
 	{"session", "sessions"}, {"node", "login"}, {"iscsistart", "boot"}, {"fw", "boot"},
 	{"perf", "bench"}, {"fio", "bench"}, {"persist", "reserve"}, {"pr", "reserve"},
-	{"compare", "verify"}, {"sha256", "checksum"}, {"sha256sum", "checksum"},
+	{"boot", "boot-check"}, {"bootcheck", "boot-check"}, {"boot-info", "boot-check"}, {"compare", "verify"}, {"sha256", "checksum"}, {"sha256sum", "checksum"},
 };
 // clang-format on
 

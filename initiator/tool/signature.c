@@ -95,8 +95,7 @@ static int read_ends(struct tool_disk *d, int fd, struct err *e)
 	return r ? r : tool_read_blocks(d, tail, size, take, &fd, e);
 }
 
-// The content of the disk, "": unknown or none.
-static int look(struct tool_disk *d, char *ret, size_t size, struct err *e)
+int tool_signature(struct tool_disk *d, char *ret, size_t size, struct err *e)
 {
 	int fd = memfd_create("farblock-signature", MFD_CLOEXEC);
 	*ret = 0;
@@ -128,7 +127,7 @@ int tool_may_overwrite(struct tool *t, struct tool_disk *d)
 		return TOOL_OK;
 	if (tool_claim(t, d, &e) < 0)
 		return tool_fail(TOOL_FAILED, &e);
-	if (look(d, what, sizeof what, &e) < 0) {
+	if (tool_signature(d, what, sizeof what, &e) < 0) {
 		err_prefix(&e, "LUN %u: check for data (--force skips it)", d->lun);
 		return tool_fail(TOOL_FAILED, &e);
 	}

@@ -26,6 +26,7 @@ enum { // the subcommands that take an option
 	TOOL_UNMAP = 1024,
 	TOOL_RESERVE = 2048,
 	TOOL_COPY = 4096,
+	TOOL_BOOT_CHECK = 8192,
 	TOOL_ATTACH = 1 << 20,
 	TOOL_DETACH = 1 << 21,
 	TOOL_ATTACHED = 1 << 22,
@@ -242,6 +243,10 @@ int tool_open_disk(struct tool *t, struct tool_disk *d);
 // printing the error.
 int tool_may_overwrite(struct tool *t, struct tool_disk *d);
 
+// signature.c: the content of a disk as libblkid knows it, "an ext4 filesystem", "": unknown or
+// none. Reads its first and last blocks. 0 or a negative errno with text.
+int tool_signature(struct tool_disk *d, char *ret, size_t size, struct err *e);
+
 // claim.c: keeps attachments of this machine away from the disk until the program ends. -EBUSY with
 // a text: it is attached, or being written by another command.
 int tool_claim(struct tool *t, struct tool_disk *d, struct err *e);
@@ -295,3 +300,4 @@ int tool_capacity(struct tool *t);
 int tool_unmap(struct tool *t);
 int tool_reserve(struct tool *t);
 int tool_copy(struct tool *t);
+int tool_boot_check(struct tool *t);

@@ -20,7 +20,7 @@ SHARE = os.path.join(farblock.BUILD, "manual/share")
 PAGES = ("farblockd", "farblock")
 VERBS = ("discover", "ping", "login-test", "inquiry", "luns", "read", "write", "verify",
          "checksum", "bench", "attach", "detach", "attached", "login", "logout", "sessions",
-         "boot", "capacity", "unmap", "reserve", "copy")
+         "boot", "capacity", "unmap", "reserve", "boot-check", "copy")
 
 
 def pages():
