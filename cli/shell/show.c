@@ -111,10 +111,25 @@ void show_settings(const struct look *l, struct json_object *data)
 
 // ---- sessions ----
 
+// A field that not every protocol has.
+void show_session_field(const struct look *l, struct json_object *s, const char *name)
+{
+	if (json_field(s, name))
+		fprintf(l->out, " %s: %s", name, text_field(s, name));
+}
+
+void show_isid(const struct look *l, struct json_object *s)
+{
+	const char *of = text_field(s, "isid_of");
+	show_session_field(l, s, "isid");
+	if (*of)
+		fprintf(l->out, " (%s)", of);
+}
+
 static void show_session_line(const struct look *l, struct json_object *s)
 {
 	const char *alias = text_field(s, "alias");
-	fprintf(l->out, "alias: %s\tsid: %s type: %s session-state: LOGGED_IN\n",
+	fprintf(l->out, "alias: %s\tsid: %s type: %s session-state: LOGGED_IN",
 		*alias ? alias : text_field(s, "initiator"), text_field(s, "sid"),
 		text_field(s, "type"));
 }
@@ -123,7 +138,7 @@ void show_session_head(const struct look *l, struct json_object *s)
 {
 	bool is_proven = flag_field(s, "authenticated");
 	show_session_line(l, s);
-	fprintf(l->out, "    name: %s (%s)\n", text_field(s, "initiator"),
+	fprintf(l->out, "\n    name: %s (%s)\n", text_field(s, "initiator"),
 		is_proven ? "authenticated" : "NOT AUTHENTICATED");
 }
 
@@ -132,13 +147,6 @@ void show_mapped_lun(const struct look *l, struct json_object *lun)
 	bool is_ro = flag_field(lun, "write_protect");
 	fprintf(l->out, "    mapped-lun: %s backstore: %s mode: %s\n", text_field(lun, "lun"),
 		text_field(lun, "storage_object"), is_ro ? "r" : "rw");
-}
-
-// A field that not every protocol has.
-void show_session_field(const struct look *l, struct json_object *s, const char *name)
-{
-	if (json_field(s, name))
-		fprintf(l->out, " %s: %s", name, text_field(s, name));
 }
 
 void show_session_address(const struct look *l, struct json_object *s)
@@ -156,8 +164,11 @@ void show_sessions(const struct look *l, struct json_object *list)
 {
 	if (!json_count(list))
 		fputs("(no open sessions)\n", l->out);
-	json_each (session, list)
+	json_each (session, list) {
 		show_session_line(l, session);
+		show_isid(l, session);
+		fputc('\n', l->out);
+	}
 }
 
 // ---- refusals ----

@@ -41,6 +41,8 @@ void show_mapped_lun(const struct look *l, struct json_object *lun);
 void show_session_address(const struct look *l, struct json_object *session);
 // " NAME: VALUE", if the session has it.
 void show_session_field(const struct look *l, struct json_object *session, const char *name);
+// " isid: HEX (MAKER)", if it is one of iSCSI.
+void show_isid(const struct look *l, struct json_object *session);
 void show_refusals(const struct look *l, struct json_object *list);
 // Any other data: "name: value" lines, indented.
 void show_data(const struct look *l, struct json_object *data);

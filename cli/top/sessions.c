@@ -66,7 +66,7 @@ static void show_detail(const struct look *l, const struct pair *p, struct json_
 			(long long)(number_field(s, "lun_count") - shown));
 	show_session_address(l, s);
 	fprintf(l->out, "    portal: %s", text_field(s, "local"));
-	show_session_field(l, s, "isid");
+	show_isid(l, s);
 	show_session_field(l, s, "tsih");
 	fprintf(l->out, " worker: %s\n", text_field(s, "worker"));
 	show_negotiated(l, s);

@@ -134,6 +134,27 @@ static void describe_proof(const struct login_proof *proof, struct session_info 
 			 proof->is_mutual ? "mutual " : "", chap_alg_name(proof->alg));
 }
 
+// Whose ISIDs begin so [RFC 7143 11.12.5]: an enterprise number or an OUI. Those of a random type
+// tell nothing.
+static const struct {
+	uint8_t bytes[4], count;
+	const char *name;
+} makers[] = {
+	{{ 0x40, 0x00, 0x27, 0x23 },  4, "iPXE"	},
+	{ { 0x00, 0x02, 0x3d },	3, "open-iscsi"},
+	{ { 0x40, 0x00, 0x01, 0x37 }, 4, "Windows"   },
+	{ { 0 },		      0, NULL	 },
+};
+
+static const char *isid_maker(const uint8_t isid[ISCSI_ISID_LEN])
+{
+	size_t i = 0;
+	while (makers[i].name && memcmp(isid, makers[i].bytes, makers[i].count))
+		i++;
+	bool is_random = (isid[0] & ISCSI_ISID_TYPE_MASK) == ISCSI_ISID_TYPE_RANDOM;
+	return makers[i].name ? makers[i].name : is_random ? "random" : "unknown";
+}
+
 static void describe(const struct session *s, struct session_info *to)
 {
 	const struct conn *c = conn_of(s);
@@ -146,6 +167,7 @@ static void describe(const struct session *s, struct session_info *to)
 	session_identity(to, "tsih", NULL, c->tsih);
 	session_identity(to, "cid", NULL, c->names.cid);
 	session_identity(to, "isid", isid + 2, 0);
+	session_identity(to, "isid_of", isid_maker(c->names.isid), 0);
 	describe_proof(&c->proof, to);
 	to->remote_rights = c->dm->is_rdma ? dm_iser_remote_rights(c->dm) : 0;
 	negotiated_describe(&c->params, to);
@@ -204,10 +226,10 @@ struct fabric_ops iscsi_fabric = {
 	.describe = describe,
 	.copies = copies,
 	.counters = sum_counters,
-	.group = {tpg_attr_rows,	  sizeof(struct tpg_settings), tpg_settings_init,
+	.group = {tpg_attr_rows, sizeof(struct tpg_settings), tpg_settings_init,
 		   tpg_settings_check },
 	.acl = { acl_attr_rows,		sizeof(struct acl_attr)				},
-	.params = { iscsi_param_rows, iscsi_param_set,	       iscsi_param_get	       },
+	.params = { iscsi_param_rows,	      iscsi_param_set,		       iscsi_param_get      },
 	.portal_rows = portal_attr_rows,
 	.negotiated_rows = iscsi_negotiated_rows,
 	.access = tpg_settings_access,

@@ -54,7 +54,8 @@ class Bench:
 
 def sessions_tell_all(b):
     line = b.shell("sessions")
-    check(re.fullmatch(r"alias: \S+\tsid: \d+ type: Normal session-state: LOGGED_IN\n", line), line)
+    check(re.fullmatch(r"alias: \S+\tsid: \d+ type: Normal session-state: LOGGED_IN "
+                       r"isid: [0-9a-f]{12} \(random\)\n", line), line)
     text = b.shell("sessions", "detail")
     for part in (f"    name: {WORKING} (NOT AUTHENTICATED)", "acl: static proven: none",
                  "    mapped-lun: 0 backstore: ramdisk/rd0 mode: rw", "(iSER over iWARP)",
