@@ -97,18 +97,21 @@ static void timeouts(struct boot *b)
 	long data = boot_number(a, "dataout_timeout");
 	long idle = boot_number(a, "nopin_timeout"),
 	     reply = boot_number(a, "nopin_response_timeout");
+	char cure[BOOT_PATH_SIZE + BOOT_NAME_SIZE + 32] = "";
+	if (b->has_acl)
+		snprintf(cure, sizeof cure, " (%s/acls/%s preset boot)", b->group, b->initiator);
 	if (b->has_acl)
 		data *= boot_number(a, "dataout_timeout_retries");
 	if (data && data < SLOW_SECONDS)
 		boot_warn(b,
 			  "a machine that owes data for %ld s loses its session "
-			  "(dataout_timeout), and with it its root, unless it logs in again",
-			  data);
+			  "(dataout_timeout), and with it its root, unless it logs in again%s",
+			  data, cure);
 	if (idle && idle + reply < SLOW_SECONDS)
 		boot_warn(b,
 			  "a machine that stands still for %ld s loses its session (nopin_timeout, "
-			  "nopin_response_timeout)",
-			  idle + reply);
+			  "nopin_response_timeout)%s",
+			  idle + reply, cure);
 }
 
 static bool has_odd_character(const char *name)

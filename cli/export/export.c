@@ -98,8 +98,9 @@ static int admit(struct shell *s, struct export *x, struct export_initiator *to,
 	acl_path(x, to, acl);
 	export_path(x, "/acls", acls);
 	x->is_quiet = true; // it warns that there are no credentials, which follow
+	const char *preset = x->is_boot && x->protocol->has_credentials ? "boot" : NULL;
 	int r = export_command(s, x, NULL, e, acls, "create", to->name, END, "add_mapped_luns",
-			       "false", END);
+			       "false", "preset", preset, END);
 	x->is_quiet = false;
 	if (r == -EEXIST && !x->password)
 		return 0;

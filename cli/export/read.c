@@ -24,7 +24,7 @@ const struct shell_param export_params[] = {
 	{"portal", "string", false, NULL,
 	 "ADDRESS[:PORT] to listen on, created if missing; default: a portal of the target, or 0.0.0.0:3260 (SRP: 0.0.0.0:3261)"},
 	{"force", "bool", false, "false", "accept a device that is mounted, in use or not empty"},
-	{"boot", "bool", false, "false", "also print what firmware and initramfs need to boot from it (see boot-info)"},
+	{"boot", "bool", false, "false", "also print what a machine needs to boot from it (see boot-info); new ACLs of iSCSI get the preset boot"},
 	{"cache", "string", false, NULL,
 	 "what makes writes durable: none, writethrough or writeback; default: of the storage object"},
 	{0},

@@ -10,6 +10,16 @@
 #include "core/err.h"
 
 // The struct of a portal group (view_tpg.own) or of an ACL (view_acl.own).
+// Values of the group `attribute` of an ACL for a purpose, and those that the portal group should
+// have for it: rows that end with a NULL name. text: NULL: the default.
+struct fabric_preset_value {
+	const char *name, *text;
+};
+struct fabric_preset {
+	const char *name, *help;
+	const struct fabric_preset_value *values, *of_group;
+};
+
 struct fabric_settings {
 	const struct attr_row *rows; // its group `attribute`; ends with a NULL name
 	size_t size;		     // of the struct
@@ -17,6 +27,7 @@ struct fabric_settings {
 	void (*init)(void *own);
 	// Checks the struct after values of the rows were set. -EINVAL with text. Absent: no check.
 	int (*check)(const void *own, struct err *e);
+	const struct fabric_preset *presets; // of an ACL; ends with a NULL name. NULL: none
 };
 
 // The group `parameter` of a portal group: what it offers at logins. Absent: it is empty.

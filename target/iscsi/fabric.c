@@ -228,7 +228,7 @@ struct fabric_ops iscsi_fabric = {
 	.counters = sum_counters,
 	.group = {tpg_attr_rows, sizeof(struct tpg_settings), tpg_settings_init,
 		   tpg_settings_check },
-	.acl = { acl_attr_rows,		sizeof(struct acl_attr)				},
+	.acl = { acl_attr_rows,		sizeof(struct acl_attr),				 .presets = acl_presets	},
 	.params = { iscsi_param_rows,	      iscsi_param_set,		       iscsi_param_get      },
 	.portal_rows = portal_attr_rows,
 	.negotiated_rows = iscsi_negotiated_rows,

@@ -56,8 +56,8 @@ const struct attr_row tpg_attr_rows[] = {
 	{ "allowed_addresses", ATTR_STRING, TPG(allowed_addresses), 0, TEXT_OF(allowed_addresses),
 	  "", NULL, "addresses[/prefix] that may log in, separated by commas; empty: any",
 	  NULL, ATTR_OWN },
-	{ "nopin_timeout", ATTR_UINT, TPG(nopin_timeout), 3, 60, "15", "s",
-	  "idle time before a NOP-In, for initiators without an ACL", NULL,
+	{ "nopin_timeout", ATTR_UINT, TPG(nopin_timeout), 0, 60, "15", "s",
+	  "idle time before a NOP-In, for initiators without an ACL; 0: none", NULL,
 	  ATTR_OWN },
 	{ "nopin_response_timeout", ATTR_UINT, TPG(nopin_response_timeout), 3, 60, "30", "s",
 	  "time to answer a NOP-In before the connection is closed", NULL, ATTR_OWN },
@@ -76,8 +76,8 @@ const struct attr_row acl_attr_rows[] = {
 	  "time limit of requested data-out", NULL, 0 },
 	{ "dataout_timeout_retries", ATTR_UINT, ACL(dataout_timeout_retries), 1, 15, "5", NULL,
 	  "number of dataout_timeouts before the connection is closed", NULL, 0 },
-	{ "nopin_timeout", ATTR_UINT, ACL(nopin_timeout), 3, 60, "15", "s",
-	  "idle time before a NOP-In", NULL, 0 },
+	{ "nopin_timeout", ATTR_UINT, ACL(nopin_timeout), 0, 60, "15", "s",
+	  "idle time before a NOP-In; 0: none", NULL, 0 },
 	{ "nopin_response_timeout", ATTR_UINT, ACL(nopin_response_timeout), 3, 60, "30", "s",
 	  "time to answer a NOP-In before the connection is closed", NULL, 0 },
 	{ "default_erl", ATTR_UINT, ACL(default_erl), 0, 2, "0", NULL,
@@ -92,6 +92,33 @@ const struct attr_row acl_attr_rows[] = {
 	{ "cmdsn_depth", ATTR_UINT, ACL(cmdsn_depth), 0, 512, "0", "commands",
 	  "command window of a session; 0: inherit from the portal group", NULL,
 	  ATTR_RESTART | ATTR_OWN },
+	{ 0 },
+};
+
+// A machine whose root disk is behind the ACL: between the login of its initramfs and the start of its
+// iscsid nothing logs in again, so a session that is cut off then is lost for good. It may owe data for
+// 300 s, and answer no ping; TCP's keepalive still ends the session of one that is gone for 120 s.
+static const struct fabric_preset_value boot_values[] = {
+	{ "dataout_timeout", "60" },
+	{ "dataout_timeout_retries", "5" },
+	{ "nopin_timeout", "0" },
+	{ "nopin_response_timeout", "60" },
+	{ 0 },
+};
+static const struct fabric_preset_value boot_of_group[] = {
+	{ "login_timeout", "30" },
+	{ 0 },
+};
+static const struct fabric_preset_value default_values[] = {
+	{ "dataout_timeout", NULL },
+	{ "dataout_timeout_retries", NULL },
+	{ "nopin_timeout", NULL },
+	{ "nopin_response_timeout", NULL },
+	{ 0 },
+};
+const struct fabric_preset acl_presets[] = {
+	{ "boot", "timeouts for a machine with its root disk here", boot_values, boot_of_group },
+	{ "default", "the default timeouts", default_values, NULL },
 	{ 0 },
 };
 // clang-format on

@@ -34,6 +34,7 @@ struct acl_attr {		// rows: acl_attr_rows
 	uint32_t cmdsn_depth; // 0: the TPG's default_cmdsn_depth
 };
 extern const struct attr_row acl_attr_rows[];
+extern const struct fabric_preset acl_presets[];
 
 // view_tpg.own
 struct tpg_settings {

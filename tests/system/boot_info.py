@@ -4,6 +4,7 @@
 farblock-initiator its URLs, and what would keep a machine from booting is a warning. Runs in a
 network namespace of its own, with an address that a virtual machine reaches, too."""
 
+import concurrent.futures
 import json
 import os
 import secrets
@@ -15,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
 import ipxe_boot  # noqa: E402
 import mbr  # noqa: E402
-from farblock import Config, Failure, Farblockd, Scratch, Shell, Skip, check, run  # noqa: E402
+from farblock import Config, Farblockd, Scratch, Shell, Skip, check, eventually, run  # noqa: E402
 
 ADDRESS = "192.0.2.10"  # not 127.0.0.1, which is another machine for the guest
 HOST, TARGET = "iqn.2025-03.net.example:machine", "iqn.2025-03.net.example:roots"
@@ -68,7 +69,14 @@ def a_machine_boots_by_the_printed_script(scratch, shell, group):
     url = f"iscsi://machine@{ADDRESS}/{TARGET}/0"
     run(["farblock-initiator", "write", url, "-i", disk, "--initiator-name", HOST,
          "--chap-secret-file", secret])
-    status, printed = ipxe_boot.boot_script(scratch, script.replace("SECRET", SECRET))
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        guest = pool.submit(ipxe_boot.boot_script, scratch, script.replace("SECRET", SECRET))
+        makers = set()
+        eventually("the machine has ended", lambda: makers.update(
+            s["isid_of"] for s in shell.daemon.rpc("session.list") if s["initiator"] == HOST)
+            or guest.done())
+        status, printed = guest.result()
+    check(makers == {"iPXE"}, f"sessions of {makers}: {printed[-3000:]}")
     check(status == 2 * mbr.GOOD + 1 and message in printed,
           f"status {status}, serial port:\n{printed[-3000:]}")
     print("a machine has booted by the printed script")
@@ -175,6 +183,9 @@ def what_prevents_a_boot_is_a_warning(shell, group):
         warned(shell, group, text, f"initiator={HOST}")
         shell(*make_right)
         check(info(shell, group)["warnings"] == plain, f"{text}: it stays")
+    check(f"({acl} preset boot)" in warned(shell, group, "owes data for 15 s"), "the cure")
+    shell(acl, "preset", "boot")
+    check(not [w for w in info(shell, group)["warnings"] if "loses its session" in w], "preset boot")
     warned(shell, group, "no ACL admits iqn.2025-03.net.example:other",
            "initiator=iqn.2025-03.net.example:other")
     check("root path cannot" not in shell("boot-info", group), "an ordinary name")
@@ -218,6 +229,8 @@ def export_prints_it_too(scratch, shell):
     words = ["export", scratch.file("exported.img"), f"to={HOST}", "size=1M", f"target={TARGET}2",
              f"portal={ADDRESS}:3261"]
     told = json.loads(shell("--json", *words, "--boot"))
+    acl = json.loads(shell("--json", f"/iscsi/{TARGET}2/tpg1/acls/{HOST}", "info"))
+    check(acl["preset"] == "boot", acl)
     check(told["boot"] == [info(shell, f"/iscsi/{TARGET}2/tpg1/luns/lun0")], told)
     text = shell("export", scratch.file("second.img"), *words[2:], "boot=true")
     secret = told["secret"]

@@ -25,6 +25,10 @@ RESULTS = {
                      "workers": [[]], "storage_objects": {"x": 5}, "progress": {"a": 1}},
     "an odd schema": {"every_node": [{"name": None, "params": 5}, 5, None], "methods": 5,
                       "classes": {"root": {"commands": [None, {"name": 5}], "groups": [[]]}}},
+    "an odd LUN": {"class": "lun", "storage_object": EVIL, "lun": -5, "tpg_lun": {}, "attach": [5, {}],
+                   "mapped_luns": [None, 5, "/x", "/iscsi/t/tpg1/acls/", f"/iscsi/t/tpg1/acls/{EVIL}"],
+                   "rows": [None, {"name": 5}, {"name": "userid", "value": EVIL * 30}], "state": 5,
+                   "children": [None, {"name": "127.0.0.1:1"}, {"name": EVIL}, {"class": "lun"}]},
     "odd settings": {"groups": 5, "rows": {"a": 1}, "group": EVIL},
 }
 COMMANDS = [
@@ -32,6 +36,8 @@ COMMANDS = [
     ["get", "global"], ["set", "global", "a=b"], ["refusals"],
     ["generations"], ["--complete", "/back"], ["--complete", "/backstores/ramdisk create "],
     ["export", "/dev/null", "--to", "iqn.2025-01.org.example:i"], ["doctor", "portals"],
+    ["boot-info", "/x"], ["boot-info", "/iscsi/t/tpg1/luns/lun0"], ["boot-check", "/iscsi/t/tpg1"],
+    ["boot-info", "/srpt/t/luns/lun0"],
     ["/backstores", "help", "create"],
 ]
 OVER_TIME = [["sessions", "detail"], ["--json", "sessions", "detail"], ["top", "--once"],

@@ -81,6 +81,7 @@ void acl_info(struct config *c, const struct node *n, struct json_object *ret)
 	const char *target = target_name(n);
 	json_put_text(ret, "node_wwn", n->name);
 	json_put_text(ret, "tag", NODE_OF(const struct acl, n)->tag);
+	json_put_text(ret, "preset", acl_preset(NODE_OF(const struct acl, n)));
 	json_put_number(ret, "sessions", sessions_count(target, tpg_of(n)->tag, n->name));
 }
 
@@ -166,17 +167,29 @@ static int set_tag(struct restore *r, struct node *n, struct json_object *o, boo
 // ---- rows ----
 
 // clang-format off
+#define COMMANDS \
+	{ "create", PARAMS( \
+		{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator" }, \
+		{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL, \
+		  "LUN of the portal group, or path of a storage object" }, \
+		{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access" }), \
+	  "Map a LUN for this initiator.", false, create_mapping }, \
+	{ "delete", PARAMS( \
+		{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3" }, \
+		PARAM_FORCE), \
+	  "Delete a mapped LUN.", false, delete_child }
+
 const struct command_row acl_commands[] = {
-	{ "create", PARAMS(
-		{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator" },
-		{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
-		  "LUN of the portal group, or path of a storage object" },
-		{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access" }),
-	  "Map a LUN for this initiator.", false, create_mapping },
-	{ "delete", PARAMS(
-		{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3" },
-		PARAM_FORCE),
-	  "Delete a mapped LUN.", false, delete_child },
+	COMMANDS,
+	{ 0 },
+};
+static const struct command_row iscsi_acl_commands[] = {
+	COMMANDS,
+	{ "preset", PARAMS(
+		{ "name", PARAM_STRING, true, NULL,
+		  "boot: for a machine with its root disk here, which may be slow or stand still; "
+		  "default: as a new ACL", NULL, ACL_PRESETS }),
+	  "Set the timeouts for a purpose.", false, acl_preset_command },
 	{ 0 },
 };
 static const struct group_row acl_fields[] = {
@@ -209,7 +222,7 @@ const struct node_class acl_class = {
 	.saved = &acl_saved,
 	.warn = credentials_warn,
 	.is_used = place_is,
-	.commands = acl_commands,
+	.commands = iscsi_acl_commands,
 	.child = ACL_CHILD,
 	.groups = acl_groups,
 	.summary = acl_summary,

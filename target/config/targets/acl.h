@@ -33,5 +33,16 @@ int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply
 int acl_untag(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	      struct err *e);
 
+// ---- acl_preset.c ----
+#define ACL_PRESETS "boot|default"
+// The preset that all its values are of; NULL: of none.
+const char *acl_preset(const struct acl *a);
+// -EINVAL: no such preset; -EOPNOTSUPP: the fabric has none; errors of setting.
+int acl_set_preset(struct config *c, struct acl *a, const char *name, struct reply *r,
+		   struct err *e);
+// A command of an ACL.
+int acl_preset_command(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		       struct err *e);
+
 // ---- negotiated.c: negotiated values of the live session of an ACL ----
 size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, size_t size);

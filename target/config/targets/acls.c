@@ -117,6 +117,8 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 	say_not_address(seen ? seen : name, acl->name, r);
 	if (arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_all_luns(c, tpg, acl, r, e);
+	if (!code && arg(a, "preset"))
+		code = acl_set_preset(c, NODE_OF(struct acl, acl), arg(a, "preset"), r, e);
 	if (!code)
 		acl_warn(NODE_OF(struct acl, acl), r);
 	return code;
@@ -146,7 +148,10 @@ static const struct command_row acls_commands[] = {
 		{ "add_mapped_luns", PARAM_BOOL, false, NULL,
 		  "map all LUNs (default: see get global)" },
 		{ "from_seen", PARAM_INITIATOR, false, NULL,
-		  "recently refused initiator; empty: list them", "--from-seen" }),
+		  "recently refused initiator; empty: list them", "--from-seen" },
+		{ "preset", PARAM_STRING, false, NULL,
+		  "iSCSI: boot: timeouts for a machine with its root disk here (see preset of an ACL)",
+		  NULL, ACL_PRESETS }),
 	  "Allow an initiator to log in.", false, create_acl },
 	{ "delete", PARAMS(
 		{ "wwn", PARAM_CHILD, true, NULL, "initiator name or tag" },
