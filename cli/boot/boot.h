@@ -18,6 +18,7 @@ struct boot_place {
 	char portal[96];	   // its name in the tree
 	char address[80], port[8]; // IPv6 in brackets
 	bool has_tcp, has_iser;	   // of iSCSI
+	bool has_device;	   // iSER by an RDMA device, not only by software iWARP
 };
 
 // Settings of a node: its group's rows, as tree.get returns them; NULL: no such node.
@@ -58,6 +59,8 @@ void boot_show(struct json_object *info, FILE *out);
 int boot_find(struct boot *b, const char *path, const char *initiator, struct err *e);
 // tree.info of a node; NULL: no such node. For json_object_put().
 struct json_object *boot_node(const struct boot *b, const char *path);
+// The rows of a group of settings, for json_object_put(); NULL: no such node or group.
+struct json_object *boot_settings_of(const struct boot *b, const char *path, const char *group);
 // The value of a setting, "": absent.
 const char *boot_setting(struct json_object *rows, const char *name);
 bool boot_flag(struct json_object *rows, const char *name);

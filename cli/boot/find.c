@@ -17,7 +17,7 @@ struct json_object *boot_node(const struct boot *b, const char *path)
 
 // ---- settings ----
 
-static struct json_object *settings_of(const struct boot *b, const char *path, const char *group)
+struct json_object *boot_settings_of(const struct boot *b, const char *path, const char *group)
 {
 	struct json_object *o = NULL, *params = params_at(path), *rows = NULL;
 	struct err ignored;
@@ -57,13 +57,13 @@ static void read_settings(struct boot *b)
 	struct boot_settings *t = &b->settings;
 	char acl[BOOT_PATH_SIZE + BOOT_NAME_SIZE + 8];
 	snprintf(acl, sizeof acl, "%s/acls/%s", b->group, b->initiator);
-	t->group_attr = settings_of(b, b->group, "attribute");
-	t->group_auth = settings_of(b, b->group, "auth");
+	t->group_attr = boot_settings_of(b, b->group, "attribute");
+	t->group_auth = boot_settings_of(b, b->group, "auth");
 	if (b->has_acl) {
-		t->acl_attr = settings_of(b, acl, "attribute");
-		t->acl_auth = settings_of(b, acl, "auth");
+		t->acl_attr = boot_settings_of(b, acl, "attribute");
+		t->acl_auth = boot_settings_of(b, acl, "auth");
 	}
-	t->discovery = settings_of(b, "/iscsi", "discovery_auth");
+	t->discovery = boot_settings_of(b, "/iscsi", "discovery_auth");
 	struct json_object *auth =
 		*boot_setting(t->acl_auth, "userid") ? t->acl_auth : t->group_auth;
 	if (b->is_srp || !boot_needs_chap(b))

@@ -154,15 +154,17 @@ static void iser_way(struct boot *b, const struct boot_place *p)
 {
 	char name[200], words[ROOT_PATH_MAX + 300];
 	const struct boot_place *tcp = boot_tcp_at(b, p);
+	const char *device = p->has_device ? "" : " farblock.rdma=siw";
 	snprintf(name, sizeof name, "%s:%s", p->address, p->port);
 	struct json_object *way = boot_way(b, "iSER", name);
 	if (tcp) {
 		firmware(b, tcp, way);
-		boot_line(way, "farblock_ibft", "farblock.root=iser:ibft");
-		grub(way, "farblock.root=iser:ibft");
+		snprintf(words, sizeof words, "farblock.root=iser:ibft%s", device);
+		boot_line(way, "farblock_ibft", "%s", words);
+		grub(way, words);
 	}
 	iser_words(b, p, words, sizeof words);
-	boot_line(way, "farblock", "%s farblock.initiator=%s " NET, words, b->initiator);
+	boot_line(way, "farblock", "%s farblock.initiator=%s%s " NET, words, b->initiator, device);
 	dracut(b, p, true, way);
 	user_space(b, p, true, way);
 }

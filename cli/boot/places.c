@@ -83,7 +83,9 @@ static void add_portal(struct boot *b, struct json_object *info, const char *nam
 {
 	const char *transport = text_field(info, "transport");
 	struct boot_place p = { .has_tcp = !strcmp(transport, "all") || !strcmp(transport, "tcp"),
-				.has_iser = strcmp(transport, "tcp") };
+				.has_iser = strcmp(transport, "tcp"),
+				.has_device =
+					!strcmp(text_field(info, "rdma_devices"), "listening") };
 	struct tcp_addr a;
 	snprintf(p.portal, sizeof p.portal, "%s", name);
 	if (tcp_addr_parse(&a, name, 0, NULL) < 0) {
@@ -117,6 +119,20 @@ static void warn_of_iser_alone(struct boot *b)
 	}
 }
 
+// The kernel's initiator then needs a device of its own.
+static void warn_of_software(struct boot *b)
+{
+	unsigned i = 0;
+	while (i < b->place_count && (!b->places[i].has_iser || b->places[i].has_device))
+		i++;
+	if (i < b->place_count)
+		boot_warn(b,
+			  "portal %s: iSER by software iWARP alone, since no RDMA device is there: "
+			  "Linux's iSER needs siw (farblock.rdma=siw), which not every kernel has; "
+			  "TCP and farblock-initiator need nothing",
+			  b->places[i].portal);
+}
+
 int boot_find_places(struct boot *b, struct err *e)
 {
 	char path[BOOT_PATH_SIZE + 100];
@@ -136,7 +152,9 @@ int boot_find_places(struct boot *b, struct err *e)
 	if (!b->place_count)
 		boot_warn(b, "%.200s has no portal that works (%.200s/portals create)", b->target,
 			  b->group);
-	if (!b->is_srp)
+	if (!b->is_srp) {
 		warn_of_iser_alone(b);
+		warn_of_software(b);
+	}
 	return 0;
 }

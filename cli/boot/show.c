@@ -19,7 +19,7 @@ static const struct {
 	{"farblock", "kernel command line without an iBFT, with farblock-initramfs or farblock-dracut"},
 	{"initramfs_tools", "kernel command line without an iBFT, with open-iscsi in initramfs-tools"},
 	{"dracut", "kernel command line without an iBFT, with open-iscsi in dracut"},
-	{"farblock_initiator", "kernel command line without an iBFT, with farblock-initiator in user space"},
+	{"farblock_initiator", "kernel command line without an iBFT, with farblock-initiator in user space (farblock.via=ublk or nbd chooses the device)"},
 	{"grub", "GRUB: in /etc/default/grub of the machine, then update-grub or grub2-mkconfig (any of these command lines)"},
 };
 // clang-format on

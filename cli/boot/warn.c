@@ -8,7 +8,7 @@
 // In iPXE's scripts, options of dnsmasq, or kernel words.
 static const char odd_in_words[] = " \"'$&|:@,";
 
-enum { CHAP_MD5 = 32, SLOW_SECONDS = 120, DECIMAL_LUNS = 10 };
+enum { CHAP_MD5 = 32, SLOW_SECONDS = 120, DECIMAL_LUNS = 10, BIOS_BLOCK = 512 };
 
 static void storage(struct boot *b)
 {
@@ -18,6 +18,13 @@ static void storage(struct boot *b)
 	else if (strcmp(text_field(o, "state"), "open"))
 		boot_warn(b, "%.200s is waiting, the LUN cannot be read: %.200s", b->storage,
 			  text_field(o, "reason"));
+	json_object_put(o);
+	o = *b->storage ? boot_settings_of(b, b->storage, "attribute") : NULL;
+	if (boot_number(o, "block_size") > BIOS_BLOCK)
+		boot_warn(
+			b,
+			"its blocks have %ld bytes: BIOS firmware does not boot from it, UEFI may",
+			boot_number(o, "block_size"));
 	json_object_put(o);
 }
 

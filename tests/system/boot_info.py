@@ -124,9 +124,11 @@ def kernel_words_are_those_of_the_transport(shell, group):
     check(tcp["grub"] == ['GRUB_CMDLINE_LINUX="farblock.root=ibft"'], tcp)
     check(tcp["dracut"] == [f"ip=dhcp rd.neednet=1 rd.iscsi.initiator={HOST} rd.iscsi.username=machine "
                             f"rd.iscsi.password=SECRET netroot=iscsi:{ADDRESS}::3260:0:{TARGET}"], tcp)
-    check(iser["farblock_ibft"] == ["farblock.root=iser:ibft"], iser)
-    check(iser["farblock"] == [f"farblock.root=iser:machine:SECRET@{at} farblock.initiator={HOST} "
-                               "ip=dhcp"], iser)
+    siw = " farblock.rdma=siw"  # a new network namespace has no RDMA device
+    check(iser["farblock_ibft"] == [f"farblock.root=iser:ibft{siw}"], iser)
+    check(iser["farblock"] == [f"farblock.root=iser:machine:SECRET@{at} farblock.initiator={HOST}"
+                               f"{siw} ip=dhcp"], iser)
+    warned(shell, group, "iSER by software iWARP alone")
     check("rd.iscsi.param=iface.transport_name=iser" in iser["dracut"][0], iser)
 
 
@@ -215,6 +217,8 @@ def srp_lines_are_those_of_its_portals(shell, config):
     target = config.srp
     port = shell_json(shell, f"{target.path}/portals/127.0.0.1:{target.port}", "info")
     way = ways(shell, f"{target.path}/luns/lun0")["SRP"]
+    told = info(shell, f"{target.path}/luns/lun0")["warnings"]
+    check([w for w in told if "blocks have 4096 bytes" in w], told)
     attach = port["attach"][0]
     words = way["farblock"][0].split()
     check(words[0].startswith(f"farblock.root=srp:{attach['add_target']},initiator_ext="), words)
@@ -242,7 +246,7 @@ def main():
     in_namespace()
     with Scratch() as scratch:
         config = Config()
-        config.srp = config.srp_target([config.ramdisk("srp", 1 << 20)])
+        config.srp = config.srp_target([config.ramdisk("srp", 1 << 20, attributes={"block_size": 4096})])
         with Farblockd(scratch, config) as daemon:
             shell = Shell(daemon)
             group = make(shell)
