@@ -26,15 +26,17 @@ struct bs_config {
 	uint32_t block_size; // logical block length: 512, 1024, 2048 or 4096; 0 for the type's
 			     // default
 	bool readonly;
-	bool write_back; // fileio: the same as cache=writeback
-	uint32_t cache;	 // fileio, block: enum bs_cache
-	bool iopoll;	 // fileio, block: poll the device for completions
-	bool nullio;	 // ramdisk: no memory, reads zeroes
-	bool sparse;	 // fileio: leave holes (default true); false reserves the space
-	bool exclusive;	 // block: false: other programs may open it too (default true)
-	bool force;	 // open a device although it is mounted, in use, or not empty
-	bool is_new;	 // created now, not restored from a saved file: a block device with signs
-			 // of data is refused unless force
+	bool write_back;  // fileio: the same as cache=writeback
+	uint32_t cache;	  // fileio, block: enum bs_cache
+	bool iopoll;	  // fileio, block: poll the device for completions
+	bool nullio;	  // ramdisk: no memory, reads zeroes
+	bool sparse;	  // fileio: leave holes (default true); false reserves the space
+	bool exclusive;	  // block: false: other programs may open it too (default true)
+	bool force;	  // open a device although it is mounted, in use, or not empty
+	const char *base; // fileio: the image that dev is an overlay of; NULL: none
+	uint32_t overlay; // fileio: enum bs_overlay
+	bool is_new;	  // created now, not restored from a saved file: a block device with signs
+			  // of data is refused unless force
 };
 
 // One row per option; the shell's parameters, help, completion and validation come from it.
@@ -49,6 +51,7 @@ struct bs_option {
 	size_t offset;		  // of the field in struct bs_config
 	bool is_own;		  // unknown to rtslib: in the shell it comes after wwn
 	const char *choices;	  // CHOICE: "a|b|c"; the field is a uint32_t, 1 for the first
+	bool is_found; // if it is not given, the type chooses it when it creates the disk
 };
 
 // Where acknowledged writes are, and what makes them durable; "cache" in the shell.
@@ -59,6 +62,14 @@ enum bs_cache {
 	BS_CACHE_WRITEBACK,    // in the page cache; BS_FLUSH or BS_FUA (WCE=1)
 };
 #define BS_CACHE_CHOICES "none|writethrough|writeback"
+
+// How a file with a base keeps what differs from it; "overlay" in the shell.
+enum bs_overlay {
+	BS_OVERLAY_UNSET, // a clone if the file system can, else a map
+	BS_OVERLAY_CLONE, // it shares the unchanged blocks in the file system (FICLONE)
+	BS_OVERLAY_MAP,	  // a file with its own blocks and a map of them: overlay.md
+};
+#define BS_OVERLAY_CHOICES "clone|map"
 
 // Properties of an open backstore. Constant except size, which backstore_resize() and
 // backstore_refresh() change while workers run: off the control thread read it with
@@ -79,6 +90,7 @@ struct bs_limits {
 	bool has_write_cache;	    // volatile cache: BS_FLUSH and BS_FUA have an effect
 	bool is_volatile;	    // no data outlives the daemon, flushed or not
 	enum bs_cache cache;	    // UNSET: the type has no such choice
+	enum bs_overlay overlay;    // UNSET: it has no base
 	bool is_readonly;
 	bool is_rotational;
 	bool is_removable;
@@ -104,6 +116,18 @@ enum bs_durable {
 	BS_WRITTEN_BEFORE_SYNC, // it is being written, a sync follows
 	BS_DURABLE_BY_SYNC,	// it has been written
 	BS_WRITTEN_AGAIN,	// without RWF_DSYNC, to see whether the write or the sync failed
+};
+
+struct bs_io;
+
+// The bytes of a read or write, from its progress on, that are moved in one piece of a file.
+struct bs_part {
+	int fd;
+	bool is_buffered; // fd has no O_DIRECT, whatever the store's own has
+	uint64_t shift;	  // a byte of the disk is that much later in the file
+	uint64_t end;	  // of the progress
+	// It has been moved, or a hole or zeroes are in its place; or a negative errno.
+	void (*done)(struct bs_io *io, int res);
 };
 
 #define BS_IO_IOV 8 // pieces passed to the kernel at once; longer lists take several rounds
@@ -132,9 +156,15 @@ struct bs_io {
 	struct offload offload;
 	struct timer timer; // delay filter
 	uint64_t progress;  // bytes done so far
-	uint32_t step;	    // of an operation in several steps
-	uint32_t tries;	    // retries after EAGAIN or EINTR
-	uint8_t *bounce;    // replaces memory that O_DIRECT cannot use, bounce_size bytes
+	struct bs_part part;
+	struct {
+		uint64_t block;
+		uint8_t looked; // 1: at the first block, 2: at the last one
+		bool is_reading;
+	} copy;		 // of a block from the base
+	uint32_t step;	 // of an operation in several steps
+	uint32_t tries;	 // retries after EAGAIN or EINTR
+	uint8_t *bounce; // replaces memory that O_DIRECT cannot use, bounce_size bytes
 	uint32_t bounce_size;
 	struct buf *bounce_buf; // owner of bounce, NULL if it came from the heap
 	enum bs_durable durable;

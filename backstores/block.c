@@ -130,7 +130,8 @@ static void settle_cache(struct fdstore *f, const struct bs_config *config, dev_
 
 static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev, struct err *e)
 {
-	int r = claim_take(&f->claim, f->fd, config->readonly, f->bs.name, config->dev, e);
+	int r = claim_take(&f->claim, f->fd, config->readonly ? CLAIM_READ : CLAIM_WRITE,
+			   f->bs.name, config->dev, e);
 	if (r == 0 && config->is_new && !config->force)
 		r = device_refuse_signed(f->fd, config->dev, e);
 	if (r == 0)

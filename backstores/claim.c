@@ -20,20 +20,43 @@ static struct list *bucket_of(dev_t dev, ino_t ino)
 	return bucket;
 }
 
-static const struct claim *find(dev_t dev, ino_t ino)
+// One disk for each file, but a base may be read by others.
+static bool do_conflict(enum claim_kind a, enum claim_kind b)
 {
-	struct list *bucket = bucket_of(dev, ino);
+	return (a != CLAIM_BASE && b != CLAIM_BASE) || a == CLAIM_WRITE || b == CLAIM_WRITE;
+}
+
+static const struct claim *find_conflict(const struct claim *wanted)
+{
+	struct list *bucket = bucket_of(wanted->dev, wanted->ino);
 	list_for_each (l, bucket) {
 		const struct claim *c = list_entry(l, struct claim, link);
-		if (c->dev == dev && c->ino == ino)
+		if (c->dev == wanted->dev && c->ino == wanted->ino &&
+		    do_conflict(c->kind, wanted->kind))
 			return c;
 	}
 	return NULL;
 }
 
-static int lock(int fd, bool is_readonly, const char *path, struct err *e)
+static int refuse(const struct claim *wanted, const struct claim *other, const char *path,
+		  struct err *e)
 {
-	struct flock whole = { .l_type = is_readonly ? F_RDLCK : F_WRLCK, .l_whence = SEEK_SET };
+	if (other->kind == CLAIM_BASE)
+		return err_set(e, -EBUSY,
+			       "%s: is the base of storage object %s (only readonly=true can serve "
+			       "it)",
+			       path, other->name);
+	if (wanted->kind == CLAIM_BASE)
+		return err_set(e, -EBUSY,
+			       "base %s: served writable by storage object %s (delete that one)",
+			       path, other->name);
+	return err_set(e, -EBUSY, "%s: in use by storage object %s", path, other->name);
+}
+
+static int lock(int fd, enum claim_kind kind, const char *path, struct err *e)
+{
+	struct flock whole = { .l_type = kind == CLAIM_WRITE ? F_WRLCK : F_RDLCK,
+			       .l_whence = SEEK_SET };
 	if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
 		return 0;
 	if (errno == EAGAIN || errno == EACCES)
@@ -43,7 +66,7 @@ static int lock(int fd, bool is_readonly, const char *path, struct err *e)
 	return 0; // a filesystem without locks: only the list protects
 }
 
-int claim_take(struct claim *c, int fd, bool is_readonly, const char *name, const char *path,
+int claim_take(struct claim *c, int fd, enum claim_kind kind, const char *name, const char *path,
 	       struct err *e)
 {
 	struct stat st;
@@ -51,10 +74,11 @@ int claim_take(struct claim *c, int fd, bool is_readonly, const char *name, cons
 		return err_errno(e, -errno, "%s", path);
 	c->dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
 	c->ino = S_ISBLK(st.st_mode) ? 0 : st.st_ino;
-	const struct claim *other = find(c->dev, c->ino);
+	c->kind = kind;
+	const struct claim *other = find_conflict(c);
 	if (other)
-		return err_set(e, -EBUSY, "%s: in use by storage object %s", path, other->name);
-	int r = lock(fd, is_readonly, path, e);
+		return refuse(c, other, path, e);
+	int r = lock(fd, kind, path, e);
 	if (r < 0)
 		return r;
 	c->name = name;

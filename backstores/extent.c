@@ -57,32 +57,33 @@ static int find_by_fiemap(int fd, uint64_t offset, uint64_t end, uint64_t *ret_d
 	return 0;
 }
 
-int extent_find(struct bs_io *io, int fd)
+int extent_find(struct bs_io *io)
 {
-	uint64_t block = io->bs->limits.block_size;
-	uint64_t end = io->offset + io->length, data, hole;
-	int r = find_by_fiemap(fd, io->offset, end, &data, &hole);
+	int fd = io->part.fd;
+	uint64_t block = io->bs->limits.block_size, begin = io->offset + io->part.shift;
+	uint64_t end = begin + io->part.end, data, hole;
+	int r = find_by_fiemap(fd, begin, end, &data, &hole);
 	if (r < 0)
-		r = find_by_seek(fd, io->offset, end, &data, &hole);
+		r = find_by_seek(fd, begin, end, &data, &hole);
 	if (r < 0)
 		return r;
 	data -= data % block;
-	io->ret_is_mapped = data <= io->offset;
+	io->ret_is_mapped = data <= begin;
 	if (!io->ret_is_mapped) {
-		io->ret_extent_length = data - io->offset;
+		io->ret_extent_length = data - begin;
 		return 0;
 	}
 	hole += (block - hole % block) % block;
-	if (hole <= io->offset)
-		hole = io->offset + block; // the data begins inside the block
-	io->ret_extent_length = hole - io->offset;
+	if (hole <= begin)
+		hole = begin + block; // the data begins inside the block
+	io->ret_extent_length = hole - begin;
 	return 0;
 }
 
 static void work(struct offload *o)
 {
 	struct bs_io *io = container_of(o, struct bs_io, offload);
-	io->result = extent_find(io, (int)io->step);
+	io->result = extent_find(io);
 }
 
 static void done(struct offload *o)
@@ -91,10 +92,10 @@ static void done(struct offload *o)
 	io->done(io, io->result);
 }
 
-void extent_submit(struct backstore *bs, struct bs_io *io, int fd)
+void extent_submit(struct backstore *bs, struct bs_io *io, int fd, uint64_t shift, uint64_t length)
 {
 	io->bs = bs;
-	io->step = (uint32_t)fd;
+	io->part = (struct bs_part){ .fd = fd, .shift = shift, .end = length };
 	io->offload.work = work;
 	io->offload.done = done;
 	offload_submit(&io->offload);

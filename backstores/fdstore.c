@@ -40,16 +40,14 @@ static struct bs_io *io_of(struct uring_op *op)
 	return container_of(op, struct bs_io, uring);
 }
 
-static void synced(struct bs_io *io, int res);
-
 // Those of this worker; NULL: out of memory.
 static struct fdsync *syncs(const struct bs_io *io)
 {
 	struct fdstore *f = store(io);
-	return fdsync_get(&f->syncs, f->fd, synced);
+	return fdsync_get(&f->syncs, f->fd, fdstore_synced);
 }
 
-static bool must_be_durable(const struct bs_io *io)
+bool fdstore_must_be_durable(const struct bs_io *io)
 {
 	bool is_write = io->op == BS_WRITE || io->op == BS_WRITE_ZEROES;
 	return io->op == BS_FLUSH || io->flags & BS_FUA || (is_write && store(io)->is_durable);
@@ -69,7 +67,7 @@ bool fdstore_has_lost(const struct fdstore *f)
 	return __atomic_load_n(&f->has_lost_writes, __ATOMIC_RELAXED);
 }
 
-static void end(struct bs_io *io, int res)
+void fdstore_put_bounce(struct bs_io *io)
 {
 	if (io->bounce_buf)
 		buf_put(io->bounce_buf);
@@ -77,18 +75,23 @@ static void end(struct bs_io *io, int res)
 		free(io->bounce);
 	io->bounce = NULL;
 	io->bounce_buf = NULL;
+}
+
+void fdstore_end(struct bs_io *io, int res)
+{
+	fdstore_put_bounce(io);
 	if (io->durable != BS_NOT_DURABLE)
 		fdsync_end(syncs(io), io);
-	if (res == 0 && fdstore_has_lost(store(io)) && must_be_durable(io))
+	if (res == 0 && fdstore_has_lost(store(io)) && fdstore_must_be_durable(io))
 		res = -EIO;
 	io->done(io, res < 0 ? backstore_errno(res) : 0);
 }
 
-static void synced(struct bs_io *io, int res)
+void fdstore_synced(struct bs_io *io, int res)
 {
 	if (res < 0)
 		fdstore_note_lost(store(io), res);
-	end(io, res);
+	fdstore_end(io, res);
 }
 
 // Ends io when it is durable.
@@ -98,10 +101,10 @@ static void sync_and_end(struct bs_io *io)
 	if (s)
 		fdsync_wait(s, io);
 	else
-		end(io, -ENOMEM);
+		fdstore_end(io, -ENOMEM);
 }
 
-static bool try_again(struct bs_io *io, int res)
+bool fdstore_try_again(struct bs_io *io, int res)
 {
 	if (res != -EAGAIN && res != -EINTR) {
 		io->tries = 0;
@@ -166,27 +169,32 @@ static void pace_expect(struct bs_io *io)
 
 // --- reads and writes
 
-static bool is_aligned(const struct fdstore *f, const struct iovec *v)
+static bool is_aligned(const struct bs_io *io, const struct iovec *v)
 {
+	const struct fdstore *f = store(io);
+	if (io->part.is_buffered)
+		return true;
 	return (((uintptr_t)v->iov_base & (f->mem_align - 1)) | (v->iov_len & (f->io_align - 1))) ==
 	       0;
 }
 
-// Fills io->iov with the part of the scatter list after io->progress. Returns the number of pieces,
-// 0 if O_DIRECT cannot take them.
+// Fills io->iov with what the scatter list has for the rest of io's part. Returns the number of
+// pieces, 0 if O_DIRECT cannot take them.
 static unsigned fill_iov(struct bs_io *io)
 {
-	uint64_t skip = io->progress;
+	uint64_t skip = io->progress, left = io->part.end - io->progress;
 	unsigned n = 0;
-	for (uint32_t i = 0; i < io->nsg && n < BS_IO_IOV; i++) {
+	for (uint32_t i = 0; i < io->nsg && n < BS_IO_IOV && left; i++) {
 		const struct sg *sg = &io->sg[i];
 		if (skip >= sg->len) {
 			skip -= sg->len;
 			continue;
 		}
-		io->iov[n] = (struct iovec){ sg->addr + skip, sg->len - skip };
+		uint64_t piece = sg->len - skip < left ? sg->len - skip : left;
+		io->iov[n] = (struct iovec){ sg->addr + skip, piece };
+		left -= piece;
 		skip = 0;
-		if (!is_aligned(store(io), &io->iov[n++]))
+		if (!is_aligned(io, &io->iov[n++]))
 			return 0;
 	}
 	return n;
@@ -217,16 +225,29 @@ static void copy_bounce(struct bs_io *io, uint32_t length, bool is_to_bounce)
 	}
 }
 
-static void rw_next(struct bs_io *io);
-
 static void rw_failed(struct bs_io *io, int res)
 {
 	if (io->durable != BS_WRITTEN_DURABLY || store(io)->is_direct) {
-		end(io, res);
+		io->part.done(io, res);
 		return;
 	}
 	io->durable = BS_WRITTEN_AGAIN;
-	rw_next(io);
+	fdstore_transfer(io);
+}
+
+// The whole of io is one part.
+static void whole_done(struct bs_io *io, int res)
+{
+	bool is_change = io->op == BS_UNMAP || io->op == BS_WRITE_ZEROES;
+	if (res < 0)
+		fdstore_end(io, res);
+	else if (io->durable == BS_WRITTEN_AGAIN)
+		fdstore_synced(io, -EIO); // the write succeeds, so the sync has failed
+	else if (io->durable == BS_WRITTEN_BEFORE_SYNC ||
+		 (is_change && fdstore_must_be_durable(io)))
+		sync_and_end(io); // an unmap on request only: a list of ranges needs one sync
+	else
+		fdstore_end(io, 0);
 }
 
 static void rw_done(struct uring_op *op, int res)
@@ -236,8 +257,8 @@ static void rw_done(struct uring_op *op, int res)
 		stop_polling(store(io));
 		res = -EAGAIN;
 	}
-	if (try_again(io, res)) {
-		rw_next(io);
+	if (fdstore_try_again(io, res)) {
+		fdstore_transfer(io);
 		return;
 	}
 	if (!io->is_polled)
@@ -249,14 +270,10 @@ static void rw_done(struct uring_op *op, int res)
 	if (io->bounce && io->op == BS_READ)
 		copy_bounce(io, (uint32_t)res, false);
 	io->progress += (uint64_t)res;
-	if (io->progress < io->length)
-		rw_next(io);
-	else if (io->durable == BS_WRITTEN_BEFORE_SYNC)
-		sync_and_end(io);
-	else if (io->durable == BS_WRITTEN_AGAIN)
-		synced(io, -EIO); // the write succeeds, so the sync has failed
+	if (io->progress < io->part.end)
+		fdstore_transfer(io);
 	else
-		end(io, 0);
+		io->part.done(io, 0);
 }
 
 // Which of the ring's registered buffers holds all of iov[0], -1 for none.
@@ -270,7 +287,7 @@ static int fixed_index(const struct bs_io *io, unsigned n)
 static struct io_uring_sqe *polled_sqe(struct bs_io *io)
 {
 	struct fdstore *f = store(io);
-	if (!is_polling(f))
+	if (!is_polling(f) || io->part.is_buffered)
 		return NULL;
 	io->uring.done = rw_done;
 	struct io_uring_sqe *sqe = worker_polled_sqe(worker_self(), &io->uring);
@@ -281,24 +298,24 @@ static struct io_uring_sqe *polled_sqe(struct bs_io *io)
 
 static void rw_submit(struct bs_io *io, unsigned n)
 {
-	const struct fdstore *f = store(io);
+	int fd = io->part.fd;
 	bool is_read = io->op == BS_READ;
-	uint64_t at = io->offset + io->progress;
+	uint64_t at = io->offset + io->part.shift + io->progress;
 	struct io_uring_sqe *sqe = polled_sqe(io);
 	io->is_polled = sqe;
 	int fixed = sqe ? -1 : fixed_index(io, n);
 	if (!sqe)
 		sqe = next_sqe(io, rw_done);
 	if (fixed >= 0 && is_read)
-		io_uring_prep_read_fixed(sqe, f->fd, io->iov[0].iov_base,
-					 (unsigned)io->iov[0].iov_len, at, fixed);
+		io_uring_prep_read_fixed(sqe, fd, io->iov[0].iov_base, (unsigned)io->iov[0].iov_len,
+					 at, fixed);
 	else if (fixed >= 0)
-		io_uring_prep_write_fixed(sqe, f->fd, io->iov[0].iov_base,
+		io_uring_prep_write_fixed(sqe, fd, io->iov[0].iov_base,
 					  (unsigned)io->iov[0].iov_len, at, fixed);
 	else if (is_read)
-		io_uring_prep_readv(sqe, f->fd, io->iov, n, at);
+		io_uring_prep_readv(sqe, fd, io->iov, n, at);
 	else
-		io_uring_prep_writev(sqe, f->fd, io->iov, n, at);
+		io_uring_prep_writev(sqe, fd, io->iov, n, at);
 	if (io->durable == BS_WRITTEN_DURABLY)
 		sqe->rw_flags = RWF_DSYNC;
 	if (!io->is_polled)
@@ -307,9 +324,9 @@ static void rw_submit(struct bs_io *io, unsigned n)
 
 // A bounce buffer from the pool, or from the heap if the pool is exhausted: the holders of the
 // pool's buffers may be waiting for this I/O.
-static bool get_bounce(struct bs_io *io)
+bool fdstore_get_bounce(struct bs_io *io, uint64_t most)
 {
-	uint32_t length = io->length < BUF_MAX ? (uint32_t)io->length : BUF_MAX;
+	uint32_t length = most < BUF_MAX ? (uint32_t)most : BUF_MAX;
 	io->bounce_buf = buf_get(worker_self(), length);
 	if (io->bounce_buf) {
 		io->bounce = io->bounce_buf->addr;
@@ -324,11 +341,11 @@ static bool get_bounce(struct bs_io *io)
 // One round through the bounce buffer.
 static void bounce_next(struct bs_io *io)
 {
-	if (!io->bounce && !get_bounce(io)) {
-		end(io, -ENOMEM);
+	if (!io->bounce && !fdstore_get_bounce(io, io->length)) {
+		io->part.done(io, -ENOMEM);
 		return;
 	}
-	uint64_t left = io->length - io->progress;
+	uint64_t left = io->part.end - io->progress;
 	uint32_t n = left < io->bounce_size ? (uint32_t)left : io->bounce_size;
 	if (io->op == BS_WRITE)
 		copy_bounce(io, n, true);
@@ -336,7 +353,7 @@ static void bounce_next(struct bs_io *io)
 	rw_submit(io, 1);
 }
 
-static void rw_next(struct bs_io *io)
+void fdstore_transfer(struct bs_io *io)
 {
 	unsigned n = io->bounce ? 0 : fill_iov(io);
 	if (n)
@@ -348,15 +365,6 @@ static void rw_next(struct bs_io *io)
 // --- unmap and zeroes
 
 static void zero_next(struct bs_io *io);
-
-// An unmap is made durable only on request: a list of ranges needs one sync.
-static void zero_finish(struct bs_io *io)
-{
-	if (must_be_durable(io))
-		sync_and_end(io);
-	else
-		end(io, 0);
-}
 
 // Continues with the next method of writing zeroes if the file refuses one.
 static void zero_fall_back(struct bs_io *io)
@@ -372,22 +380,22 @@ static void zero_fall_back(struct bs_io *io)
 static void zero_done(struct uring_op *op, int res)
 {
 	struct bs_io *io = io_of(op);
-	if (try_again(io, res)) {
+	if (fdstore_try_again(io, res)) {
 		zero_next(io);
 	} else if (res == -EOPNOTSUPP && io->step != STEP_WRITE_ZEROES) {
 		zero_fall_back(io);
 	} else if (res < 0) {
-		end(io, res);
+		io->part.done(io, res);
 	} else if (io->step == STEP_WRITE_ZEROES) {
 		io->progress += (uint64_t)res;
 		if (res == 0)
-			end(io, -EIO);
+			io->part.done(io, -EIO);
 		else if (io->progress < io->length)
 			zero_next(io);
 		else
-			zero_finish(io);
+			io->part.done(io, 0);
 	} else {
-		zero_finish(io);
+		io->part.done(io, 0);
 	}
 }
 
@@ -409,13 +417,13 @@ static void zero_next(struct bs_io *io)
 	if (io->step == STEP_WRITE_ZEROES) {
 		unsigned n = fill_zeroes(io);
 		io_uring_prep_writev(next_sqe(io, zero_done), fd, io->iov, n,
-				     io->offset + io->progress);
+				     io->offset + io->part.shift + io->progress);
 		return;
 	}
 	int mode = FALLOC_FL_KEEP_SIZE |
 		   (io->step == STEP_PUNCH ? FALLOC_FL_PUNCH_HOLE : FALLOC_FL_ZERO_RANGE);
-	io_uring_prep_fallocate(next_sqe(io, zero_done), fd, mode, (off_t)io->offset,
-				(off_t)io->length);
+	io_uring_prep_fallocate(next_sqe(io, zero_done), fd, mode,
+				(off_t)(io->offset + io->part.shift), (off_t)io->length);
 }
 
 static void discard_work(struct offload *o)
@@ -428,10 +436,7 @@ static void discard_work(struct offload *o)
 static void discard_done(struct offload *o)
 {
 	struct bs_io *io = container_of(o, struct bs_io, offload);
-	if (io->result < 0)
-		end(io, io->result);
-	else
-		zero_finish(io);
+	io->part.done(io, io->result);
 }
 
 // --- one entry per operation
@@ -449,15 +454,15 @@ static void choose_durability(struct fdsync *s, struct bs_io *io)
 
 static void serve_write(struct bs_io *io)
 {
-	if (must_be_durable(io)) {
+	if (fdstore_must_be_durable(io)) {
 		struct fdsync *s = syncs(io);
 		if (!s) {
-			end(io, -ENOMEM);
+			fdstore_end(io, -ENOMEM);
 			return;
 		}
 		choose_durability(s, io);
 	}
-	rw_next(io);
+	fdstore_transfer(io);
 }
 
 static void serve_unmap(struct bs_io *io)
@@ -471,7 +476,7 @@ static void serve_unmap(struct bs_io *io)
 		io->step = STEP_PUNCH;
 		zero_next(io);
 	} else {
-		io->done(io, -EOPNOTSUPP);
+		io->part.done(io, -EOPNOTSUPP);
 	}
 }
 
@@ -488,22 +493,35 @@ static void serve_write_zeroes(struct bs_io *io)
 static void serve_extent(struct bs_io *io)
 {
 	if (io->bs->limits.can_extent)
-		extent_submit(io->bs, io, store(io)->fd);
+		extent_submit(io->bs, io, store(io)->fd, 0, io->length);
 	else
 		io->done(io, -EOPNOTSUPP);
 }
 
-void fdstore_submit(struct backstore *bs, struct bs_io *io)
+void fdstore_serve(struct bs_io *io)
 {
 	static void (*const serve[BS_OP_MAX])(struct bs_io * io) = {
-		[BS_READ] = rw_next,
+		[BS_READ] = fdstore_transfer,
 		[BS_WRITE] = serve_write,
 		[BS_FLUSH] = sync_and_end,
 		[BS_UNMAP] = serve_unmap,
 		[BS_WRITE_ZEROES] = serve_write_zeroes,
 		[BS_EXTENT] = serve_extent,
 	};
+	serve[io->op](io);
+}
+
+void fdstore_begin(struct backstore *bs, struct bs_io *io, uint64_t shift)
+{
 	io->bs = bs;
 	io->durable = BS_NOT_DURABLE;
-	serve[io->op](io);
+	io->part = (struct bs_part){
+		.fd = store(io)->fd, .shift = shift, .end = io->length, .done = whole_done
+	};
+}
+
+void fdstore_submit(struct backstore *bs, struct bs_io *io)
+{
+	fdstore_begin(bs, io, 0);
+	fdstore_serve(io);
 }

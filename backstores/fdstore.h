@@ -13,6 +13,8 @@ struct fdstore_pace { // ns, relaxed atomics
 	uint32_t mean, deviation;
 };
 
+struct overlay;
+
 struct fdstore {
 	struct backstore bs;
 	int fd;
@@ -29,6 +31,7 @@ struct fdstore {
 	uint64_t dsync_max;	      // bytes that RWF_DSYNC makes durable by one flush
 	struct claim claim;
 	struct fdsyncs syncs;
+	struct overlay *overlay; // of fileio with a map of its base's blocks; else NULL
 	struct fdstore_pace pace[2][FDSTORE_PACES]; // of reads, of writes
 };
 
@@ -43,6 +46,10 @@ void fdstore_set_polling(struct fdstore *f, const struct bs_config *config);
 
 // Serves io. Worker thread.
 void fdstore_submit(struct backstore *bs, struct bs_io *io);
+
+// Syncs the directory of path, so that a new file survives a crash. Negative errno. Control thread;
+// may block.
+int fdstore_sync_folder(const char *path);
 
 // What has become of the path. Control thread; may block.
 enum bs_path fdstore_path(struct backstore *bs, const char *path);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,6 +121,21 @@ void fdstore_set_polling(struct fdstore *f, const struct bs_config *config)
 		       f->is_direct ? "the device has no poll queues (for NVMe set the parameter "
 				      "nvme.poll_queues)"
 				    : "it needs direct I/O");
+}
+
+int fdstore_sync_folder(const char *path)
+{
+	char *copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	free(copy);
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd) < 0 && errno != EINVAL)
+		r = -errno;
+	close(fd);
+	return r;
 }
 
 enum bs_path fdstore_path(struct backstore *bs, const char *path)

@@ -4,7 +4,6 @@
 // I/O is in fdstore.c.
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,9 @@
 
 #include "backstores/device.h"
 #include "backstores/fdstore.h"
+#include "backstores/overlay.h"
 #include "backstores/types.h"
+#include "core/log.h"
 
 struct fileio {
 	struct fdstore fds;
@@ -27,29 +28,13 @@ static struct fileio *fileio_of(struct backstore *bs)
 	return (struct fileio *)bs;
 }
 
-// Syncs the directory, so that a new file survives a crash.
-static int sync_folder(const char *path)
-{
-	char *copy = strdup(path);
-	if (!copy)
-		return -ENOMEM;
-	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	free(copy);
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd) < 0 && errno != EINVAL)
-		r = -errno;
-	close(fd);
-	return r;
-}
-
 // Checks for errors before a file is created.
 static int check_new(const struct bs_config *config, struct err *e)
 {
 	if (config->readonly)
 		return err_set(e, -ENOENT, "%s: no such file (readonly does not create one)",
 			       config->dev);
-	if (config->size == 0)
+	if (config->size == 0 && !config->base)
 		return err_set(e, -ENOENT, "%s: no such file (give a size to create it)",
 			       config->dev);
 	return 0;
@@ -125,15 +110,24 @@ static int reserve(int fd, uint64_t size)
 	return r < 0 ? -errno : 0;
 }
 
+// The bytes of the file that precede those of the disk.
+static uint64_t bytes_before(const struct fileio *f)
+{
+	return f->fds.overlay ? f->fds.overlay->layout.data : 0;
+}
+
 // Sets the size of a file, allocates its space unless it is sparse, and syncs.
 static int set_size(struct fileio *f, uint64_t old, uint64_t size)
 {
-	if (old < size && ftruncate(f->fds.fd, (off_t)size) < 0)
+	uint64_t before = bytes_before(f);
+	if (size > INT64_MAX - before)
+		return -EFBIG;
+	if (old < size && ftruncate(f->fds.fd, (off_t)(before + size)) < 0)
 		return -errno;
 	int r = f->is_sparse ? 0 : reserve(f->fds.fd, size);
 	if (r == 0 && fsync(f->fds.fd) < 0)
 		r = -errno;
-	if (r < 0 && old < size && ftruncate(f->fds.fd, (off_t)old) < 0)
+	if (r < 0 && old < size && ftruncate(f->fds.fd, (off_t)(before + old)) < 0)
 		return -errno;
 	return r;
 }
@@ -146,13 +140,14 @@ static int explain_size(struct err *e, int r, const char *path, uint64_t size)
 	return err_errno(e, r, "%s: allocate %llu bytes", path, (unsigned long long)size);
 }
 
-static int find_size(int fd, const struct stat *st, uint64_t *ret)
+static int find_size(const struct fileio *f, const struct stat *st, uint64_t *ret)
 {
+	uint64_t size = (uint64_t)st->st_size, before = bytes_before(f);
 	if (!S_ISBLK(st->st_mode)) {
-		*ret = (uint64_t)st->st_size;
+		*ret = size > before ? size - before : 0;
 		return 0;
 	}
-	return ioctl(fd, BLKGETSIZE64, ret) < 0 ? -errno : 0;
+	return ioctl(f->fds.fd, BLKGETSIZE64, ret) < 0 ? -errno : 0;
 }
 
 // The size of an existing file overrides the option, unless the file is empty.
@@ -161,7 +156,7 @@ static int settle_size(struct fileio *f, const struct bs_config *config, const s
 {
 	struct bs_limits *l = &f->fds.bs.limits;
 	uint64_t have, want = config->size - config->size % l->block_size;
-	int r = find_size(f->fds.fd, st, &have);
+	int r = find_size(f, st, &have);
 	if (r < 0)
 		return err_errno(e, r, "%s: read size", config->dev);
 	if (f->is_device && config->size)
@@ -213,15 +208,34 @@ static void settle_limits(struct fileio *f, const struct stat *st)
 	l->physical_block = unit > l->block_size ? unit : l->block_size;
 	if (f->fds.io_align > l->physical_block)
 		l->physical_block = f->fds.io_align;
+	if (f->fds.overlay && l->physical_block < OVERLAY_BLOCK)
+		l->physical_block = OVERLAY_BLOCK;
 	l->optimal_io = st->st_blksize > BUF_PAGE ? (uint32_t)st->st_blksize : 0;
 	l->can_write_zeroes = true;
 	l->can_extent = !f->is_device;
 	// UNMAP must not free the space of a fully allocated file.
 	f->fds.is_punching = f->is_sparse && !l->is_readonly && !f->is_device &&
 			     fallocate(f->fds.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				       (off_t)l->size, BUF_PAGE) == 0;
+				       (off_t)(bytes_before(f) + l->size), BUF_PAGE) == 0;
 	l->can_unmap = l->unmap_zeroes = f->fds.is_punching;
 	l->unmap_granularity = l->can_unmap ? l->physical_block : 0;
+}
+
+static int fileio_flush_overlay(struct backstore *bs, struct err *e)
+{
+	int r = overlay_sync_now(fileio_of(bs)->fds.overlay);
+	return r < 0 ? err_errno(e, r, "sync the overlay") : fdstore_flush(bs, e);
+}
+
+// Bits that no flush has made durable stand for data that no write cache has.
+static void fileio_close(struct backstore *bs)
+{
+	struct fileio *f = fileio_of(bs);
+	struct err e;
+	if (f->fds.overlay && !bs->limits.is_readonly && fileio_flush_overlay(bs, &e) < 0)
+		log_warn("%s: close: %s", bs->name, e.text);
+	overlay_close(&f->fds);
+	fdstore_close(bs);
 }
 
 static int check_kind(struct fileio *f, const struct stat *st, const char *path, struct err *e)
@@ -231,6 +245,85 @@ static int check_kind(struct fileio *f, const struct stat *st, const char *path,
 	if (!r && f->is_device)
 		backstore_note(&f->fds.bs, "Note: block backstore preferred for best results");
 	return r;
+}
+
+static int check_over_base(const struct fileio *f, const struct bs_config *config,
+			   const struct stat *st, struct err *e)
+{
+	struct stat base;
+	if (f->is_device)
+		return err_set(e, -EINVAL, "%s: an overlay must be a file (leave out base)",
+			       config->dev);
+	if (!config->sparse)
+		return err_set(e, -EINVAL, "sparse=false: an overlay is sparse (leave it out)");
+	if (stat(config->base, &base) == 0 && base.st_ino == st->st_ino &&
+	    base.st_dev == st->st_dev)
+		return err_set(e, -EINVAL, "%s: is the base itself (give another file)",
+			       config->dev);
+	if (!st->st_size && !config->is_new)
+		return err_set(e, -EINVAL,
+			       "%s: empty, but was an overlay (restore it, or run reset, which "
+			       "discards its data)",
+			       config->dev);
+	if (!st->st_size && config->readonly)
+		return err_set(e, -EINVAL, "%s: empty (readonly makes no overlay)", config->dev);
+	return 0;
+}
+
+// What an existing file is: the content of a clone, which initiators write, says nothing.
+static int find_overlay(const struct fileio *f, const struct bs_config *config,
+			enum bs_overlay *ret, struct err *e)
+{
+	bool is_map = overlay_is(f->fds.fd);
+	*ret = config->overlay ? (enum bs_overlay)config->overlay
+	       : is_map	       ? BS_OVERLAY_MAP
+			       : BS_OVERLAY_CLONE;
+	if (*ret == BS_OVERLAY_MAP && !is_map)
+		return err_set(e, -EINVAL, "%s: not an overlay file (give another file)",
+			       config->dev);
+	if (!is_map && config->is_new && !config->overlay)
+		return err_set(e, -EEXIST,
+			       "%s: exists and is not an overlay file (give another file, or "
+			       "overlay=clone if it is a clone of the base)",
+			       config->dev);
+	return 0;
+}
+
+// The file is a clone of its base, or has a map; makes it so if it is empty.
+static int open_over_base(struct fileio *f, const struct bs_config *config, struct stat *st,
+			  struct err *e)
+{
+	enum bs_overlay kind;
+	bool is_empty = !st->st_size;
+	int r = check_over_base(f, config, st, e);
+	if (r < 0)
+		return r;
+	if (is_empty)
+		r = overlay_create(f->fds.fd, config->dev, config->base, config->size,
+				   (enum bs_overlay)config->overlay, f->fds.bs.name, &kind, e);
+	else
+		r = find_overlay(f, config, &kind, e);
+	if (!r && kind == BS_OVERLAY_MAP)
+		r = overlay_open(&f->fds, config, e);
+	if (r < 0 && is_empty && ftruncate(f->fds.fd, 0) < 0)
+		return r;
+	if (r < 0)
+		return r;
+	f->fds.bs.limits.overlay = kind;
+	if (f->fds.overlay) {
+		f->fds.bs.ops.submit = overlay_submit;
+		f->fds.bs.ops.flush = fileio_flush_overlay;
+	}
+	return fstat(f->fds.fd, st) < 0 ? err_errno(e, -errno, "%s", config->dev) : 0;
+}
+
+// A disk may contain an overlay file, so that only a new object is refused.
+static int refuse_overlay(const struct fileio *f, const struct bs_config *config, struct err *e)
+{
+	if (!config->is_new || config->force || !overlay_is(f->fds.fd))
+		return 0;
+	return err_set(e, -EINVAL, "%s: is an overlay file (give its base=IMAGE, or force=true)",
+		       config->dev);
 }
 
 // Everything after open(); the caller cleans up.
@@ -243,7 +336,8 @@ static int set_up(struct fileio *f, const struct bs_config *config, bool is_new,
 	int r = check_kind(f, &st, config->dev, e);
 	if (r < 0)
 		return r;
-	r = claim_take(&f->fds.claim, f->fds.fd, config->readonly, f->fds.bs.name, config->dev, e);
+	r = claim_take(&f->fds.claim, f->fds.fd, config->readonly ? CLAIM_READ : CLAIM_WRITE,
+		       f->fds.bs.name, config->dev, e);
 	if (r == 0 && f->is_device && config->is_new && !config->force)
 		r = device_refuse_signed(f->fds.fd, config->dev, e);
 	if (r < 0)
@@ -251,11 +345,14 @@ static int set_up(struct fileio *f, const struct bs_config *config, bool is_new,
 	l->block_size = config->block_size ? config->block_size : 512;
 	l->is_readonly = config->readonly;
 	f->is_sparse = config->sparse;
+	r = config->base ? open_over_base(f, config, &st, e) : refuse_overlay(f, config, e);
+	if (r < 0)
+		return r;
 	r = settle_size(f, config, &st, e);
 	if (r < 0)
 		return r;
 	if (is_new) {
-		r = sync_folder(config->dev);
+		r = fdstore_sync_folder(config->dev);
 		if (r < 0)
 			return err_errno(e, r, "%s: sync directory", config->dev);
 	}
@@ -279,7 +376,7 @@ static int fileio_open(struct backstore *bs, const struct bs_config *config, str
 	if (r < 0) {
 		if (is_new)
 			unlink(config->dev);
-		fdstore_close(bs);
+		fileio_close(bs);
 	}
 	return r;
 }
@@ -287,8 +384,8 @@ static int fileio_open(struct backstore *bs, const struct bs_config *config, str
 static int fileio_refresh(struct backstore *bs, uint64_t *ret_size, struct err *e)
 {
 	struct stat st;
-	int fd = fileio_of(bs)->fds.fd;
-	int r = fstat(fd, &st) < 0 ? -errno : find_size(fd, &st, ret_size);
+	const struct fileio *f = fileio_of(bs);
+	int r = fstat(f->fds.fd, &st) < 0 ? -errno : find_size(f, &st, ret_size);
 	return r < 0 ? err_errno(e, r, "size") : 0;
 }
 
@@ -337,7 +434,12 @@ static const struct bs_option fileio_options[] = {
 	{ "cache",					 BS_OPT_CHOICE, false, NULL,
 	  "what makes a write durable: nothing (writethrough, the default) or a flush (none, "
 	  "writeback)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
-	{ "iopoll",		    BS_OPT_BOOL, false, "false",
+	{ "base",		    BS_OPT_PATH, false, NULL,
+	  "image that the file is an overlay of: unchanged blocks are read from it", offsetof(struct bs_config, base), true },
+	{ "overlay",					BS_OPT_CHOICE, false, NULL,
+	  "how the file keeps what differs from its base (default: a clone if the file system can, "
+	  "else a map)", offsetof(struct bs_config, overlay), true, BS_OVERLAY_CHOICES, true },
+	{ "iopoll",				 BS_OPT_BOOL, false, "false",
 	  "true: poll the device for completions instead of waiting for interrupts", offsetof(struct bs_config, iopoll), true },
 	{ 0				       },
 };
@@ -348,7 +450,7 @@ const struct backstore_type fileio_type = {
 	.options = fileio_options,
 	.size = sizeof(struct fileio),
 	.open = fileio_open,
-	.close = fdstore_close,
+	.close = fileio_close,
 	.refresh = fileio_refresh,
 	.space = fileio_space,
 	.path = fdstore_path,

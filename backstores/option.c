@@ -25,6 +25,8 @@ static const struct {
 	{ "exclusive",  BS_OPT_BOOL,   offsetof(struct bs_config, exclusive) },
 	{ "iopoll",	    BS_OPT_BOOL,	 offsetof(struct bs_config, iopoll)    },
 	{ "force",	   BS_OPT_BOOL,	offsetof(struct bs_config, force)	  },
+	{ "base",	  BS_OPT_PATH,   offsetof(struct bs_config, base)	},
+	{ "overlay",    BS_OPT_CHOICE, offsetof(struct bs_config, overlay)	},
 };
 
 // The index of text in "a|b|c" from 1 on, 0: it is not there.

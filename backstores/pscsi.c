@@ -282,7 +282,7 @@ static int pscsi_open(struct backstore *bs, const struct bs_config *config, stru
 		return r;
 	r = identify(p, path, e);
 	if (r == 0)
-		r = claim_take(&p->claim, p->fd, false, bs->name, path, e);
+		r = claim_take(&p->claim, p->fd, CLAIM_WRITE, bs->name, path, e);
 	if (r < 0)
 		pscsi_close(bs);
 	return r;

@@ -420,7 +420,8 @@ static void extent_work(struct offload *o)
 {
 	struct bs_io *io = container_of(o, struct bs_io, offload);
 	const struct ramdisk *rd = ramdisk_of(io->bs);
-	io->result = extent_find(io, rd->fd);
+	io->part = (struct bs_part){ .fd = rd->fd, .end = io->length };
+	io->result = extent_find(io);
 	if (io->result == 0 && io->ret_is_mapped)
 		see_zero_pages(rd, io);
 }

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See overlay_map.h. Bit n of byte i, from the lowest on, is block 8 * i + n, in memory as in the
+// file. A bit is set after its page was found, and before the page is flagged; a commit clears the
+// flag before it copies the page, so that it misses no flagged bit.
+#include "backstores/overlay_map.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE	   4096u
+#define PAGE_BITS  (8ull * PAGE)
+#define RUN_MAX	   (1ull << 20) // bytes written at once
+#define IS_CHANGED 1u		// bits were set that no commit has staged
+#define IS_STAGED  2u		// a commit is writing it
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are read as bytes");
+
+static void *memory(uint64_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int overlay_map_init(struct overlay_map *m, const struct overlay_layout *l)
+{
+	*m = (struct overlay_map){ .blocks = l->blocks,
+				   .bytes = l->map_bytes,
+				   .page_count = l->map_bytes / PAGE };
+	if (!m->bytes)
+		return 0;
+	m->live = memory(m->bytes);
+	m->staged = memory(m->bytes);
+	m->pages = calloc(1, m->page_count);
+	if (m->live && m->staged && m->pages)
+		return 0;
+	overlay_map_done(m);
+	return -ENOMEM;
+}
+
+void overlay_map_done(struct overlay_map *m)
+{
+	if (m->live)
+		munmap(m->live, m->bytes);
+	if (m->staged)
+		munmap(m->staged, m->bytes);
+	free(m->pages);
+	*m = (struct overlay_map){ 0 };
+}
+
+static uint64_t word_at(const struct overlay_map *m, uint64_t block)
+{
+	return __atomic_load_n((const uint64_t *)m->live + block / 64, __ATOMIC_ACQUIRE);
+}
+
+uint64_t overlay_map_run(const struct overlay_map *m, uint64_t first, uint64_t count, bool *ret_own)
+{
+	if (first >= m->blocks) {
+		*ret_own = true;
+		return count;
+	}
+	uint64_t at = first, end = count > m->blocks - first ? m->blocks : first + count;
+	bool own = *ret_own = word_at(m, first) >> first % 64 & 1;
+	while (at < end) {
+		uint64_t word = word_at(m, at);
+		uint64_t other = (own ? ~word : word) >> at % 64;
+		if (other) {
+			at += (uint64_t)__builtin_ctzll(other);
+			break;
+		}
+		at += 64 - at % 64;
+	}
+	if (at < end)
+		return at - first;
+	return own ? count : end - first;
+}
+
+bool overlay_map_owns(const struct overlay_map *m, uint64_t first, uint64_t count)
+{
+	bool own;
+	return overlay_map_run(m, first, count, &own) == count && own;
+}
+
+static void flag(struct overlay_map *m, uint64_t page)
+{
+	if (!__atomic_fetch_or(&m->pages[page], IS_CHANGED, __ATOMIC_ACQ_REL))
+		__atomic_add_fetch(&m->dirty_count, 1, __ATOMIC_ACQ_REL);
+}
+
+void overlay_map_set(struct overlay_map *m, uint64_t first, uint64_t count)
+{
+	if (!count || first >= m->blocks)
+		return;
+	uint64_t end = count > m->blocks - first ? m->blocks : first + count;
+	for (uint64_t at = first; at < end;) {
+		uint64_t n = 64 - at % 64;
+		if (n > end - at)
+			n = end - at;
+		uint64_t mask = (n == 64 ? UINT64_MAX : (1ull << n) - 1) << at % 64;
+		__atomic_fetch_or((uint64_t *)m->live + at / 64, mask, __ATOMIC_RELEASE);
+		at += n;
+	}
+	for (uint64_t page = first / PAGE_BITS; page <= (end - 1) / PAGE_BITS; page++)
+		flag(m, page);
+}
+
+void overlay_map_load(struct overlay_map *m, uint64_t at, const uint8_t *bits, uint64_t length)
+{
+	for (uint64_t i = 0; i < length && at + i < m->bytes; i++)
+		if (bits[i]) // others use no memory
+			m->live[at + i] |= bits[i];
+}
+
+void overlay_map_touch(struct overlay_map *m)
+{
+	bool own;
+	uint64_t at = 0;
+	while (at < m->blocks) {
+		uint64_t n = overlay_map_run(m, at, m->blocks - at, &own);
+		for (uint64_t page = at / PAGE_BITS; own && page <= (at + n - 1) / PAGE_BITS;
+		     page++)
+			flag(m, page);
+		at += n;
+	}
+}
+
+static uint8_t flags_of(const struct overlay_map *m, uint64_t page)
+{
+	return __atomic_load_n(&m->pages[page], __ATOMIC_ACQUIRE);
+}
+
+bool overlay_map_is_dirty(const struct overlay_map *m, uint64_t first, uint64_t count)
+{
+	if (!count || first >= m->blocks || !overlay_map_has_dirty(m))
+		return false;
+	uint64_t end = count > m->blocks - first ? m->blocks : first + count;
+	for (uint64_t page = first / PAGE_BITS; page <= (end - 1) / PAGE_BITS; page++)
+		if (flags_of(m, page))
+			return true;
+	return false;
+}
+
+bool overlay_map_has_dirty(const struct overlay_map *m)
+{
+	return __atomic_load_n(&m->dirty_count, __ATOMIC_ACQUIRE);
+}
+
+static void copy_page(struct overlay_map *m, uint64_t page)
+{
+	const uint64_t *from = (const uint64_t *)(m->live + page * PAGE);
+	uint64_t *to = (uint64_t *)(m->staged + page * PAGE);
+	for (unsigned i = 0; i < PAGE / 8; i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+}
+
+void overlay_map_stage(struct overlay_map *m)
+{
+	for (uint64_t page = 0; page < m->page_count; page++) {
+		if (!flags_of(m, page))
+			continue;
+		__atomic_exchange_n(&m->pages[page], IS_STAGED, __ATOMIC_ACQ_REL);
+		copy_page(m, page);
+	}
+}
+
+uint64_t overlay_map_staged(const struct overlay_map *m, uint64_t from, uint64_t *ret_length)
+{
+	uint64_t page = from / PAGE, end;
+	while (page < m->page_count && !(flags_of(m, page) & IS_STAGED))
+		page++;
+	for (end = page; end < m->page_count && flags_of(m, end) & IS_STAGED; end++)
+		if ((end - page) * PAGE >= RUN_MAX)
+			break;
+	*ret_length = (end - page) * PAGE;
+	return page * PAGE;
+}
+
+void overlay_map_commit(struct overlay_map *m, bool has_failed)
+{
+	for (uint64_t page = 0; page < m->page_count; page++) {
+		if (!(flags_of(m, page) & IS_STAGED))
+			continue;
+		if (has_failed)
+			__atomic_store_n(&m->pages[page], IS_CHANGED, __ATOMIC_RELEASE);
+		else if (__atomic_and_fetch(&m->pages[page], (uint8_t)~IS_STAGED,
+					    __ATOMIC_ACQ_REL) == 0)
+			__atomic_sub_fetch(&m->dirty_count, 1, __ATOMIC_ACQ_REL);
+	}
+}
