@@ -145,6 +145,11 @@ void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *a
 	lu->closed_arg = arg;
 }
 
+void lu_set_medium_changed(struct lu *lu)
+{
+	lu->is_medium_new = true;
+}
+
 struct lu *lu_get(struct lu *lu)
 {
 	__atomic_add_fetch(&lu->refs, 1, __ATOMIC_RELAXED);

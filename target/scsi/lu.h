@@ -31,6 +31,10 @@ void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *a
 struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 
+// Its content is another one than initiators that knew the unit before have read: MEDIUM MAY HAVE
+// CHANGED for each I_T nexus at its first command. Control thread, before others know the LU.
+void lu_set_medium_changed(struct lu *lu);
+
 // The backstore changed its size: new capacity, CAPACITY DATA HAS CHANGED for every nexus. Control
 // thread.
 void lu_set_size(struct lu *lu, uint64_t bytes);

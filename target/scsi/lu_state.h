@@ -35,6 +35,7 @@ struct lu {
 	uint8_t d_sense, swp; // mode page 0Ah, relaxed atomics; MODE SELECT at home
 	uint8_t wce;	      // mode page 08h
 	bool is_readonly;     // the backstore is
+	bool is_medium_new;   // lu_set_medium_changed()
 	uint8_t failing_ops;  // io_log.h, relaxed atomic
 	uint32_t max_io;      // bytes, the backstore's longest transfer; 0: no limit
 	struct lu_attr attr;

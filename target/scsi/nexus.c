@@ -134,9 +134,12 @@ static bool info_copy(struct nexus_info *to, const struct nexus_info *from)
 }
 
 // A pending unit attention must still be reported.
-static enum ua first_attention(const struct nexus_lun *nl)
+static void set_first_attention(struct nexus_lun *nl)
 {
-	return power_on_was_reported(nl) ? UA_NEXUS_LOSS : UA_POWER_ON;
+	bool is_known = power_on_was_reported(nl);
+	ua_set(nl, is_known ? UA_NEXUS_LOSS : UA_POWER_ON);
+	if (nl->lu->is_medium_new && !is_known)
+		ua_set(nl, UA_MEDIUM_CHANGED);
 }
 
 int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct nexus_ops *ops,
@@ -160,7 +163,7 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 	for (uint32_t i = 0; is_complete && i < map->count; i++) {
 		struct nexus_lun *nl = nexus_lun_new(n, &map->entries[i]);
 		if (nl)
-			ua_set(nl, first_attention(nl));
+			set_first_attention(nl);
 		n->luns[map->entries[i].number] = nl;
 		is_complete = nl != NULL;
 	}
@@ -267,7 +270,7 @@ static void map_add(struct nexus *n, const struct lun_map *map, bool is_told)
 		if (!nl && e->number < n->lun_limit) {
 			nl = n->luns[e->number] = nexus_lun_new(n, e);
 			if (nl)
-				ua_set(nl, first_attention(nl));
+				set_first_attention(nl);
 		}
 		if (!nl)
 			continue; // no memory: the LUN is missing until the next change

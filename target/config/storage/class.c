@@ -28,7 +28,10 @@ static int set_options(struct storage *s, const struct args *a, struct err *e)
 			return r;
 	}
 	const char *dev = storage_get_option(s, "dev"), *wwn = arg(a, "wwn");
+	const char *base = storage_get_option(s, "base");
 	int r = dev ? name_check_dev(dev, e) : 0;
+	if (!r && base)
+		r = name_check_dev(base, e);
 	if (r < 0 || !wwn)
 		return r;
 	r = name_check_wwn(wwn, e);
@@ -166,6 +169,10 @@ static const struct command_row object_commands[] = {
 		{ "size", PARAM_SIZE, false, NULL,
 		  "new size (default: the current size of the storage)" }),
 	  "Grow the storage, or detect its new size.", false, resize, .is_report = true },
+	{ "reset", PARAMS(
+		{ "force", PARAM_BOOL, false, "false", "true: reset it even if in use" }),
+	  "Discard what was written over the base: the disk is as the base again.", false,
+	  storage_reset },
 	{ "saveconfig", PARAMS(
 		{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)" }),
 	  "Save this storage object and its targets only.", false, saveconfig },
@@ -245,6 +252,19 @@ static void cache_summary(const struct storage *s, char *ret, size_t size)
 		snprintf(ret, size, "%s", has_cache ? "write-back " : "write-thru ");
 }
 
+static void summarize_base(const struct storage *s, struct summary *ret)
+{
+	enum bs_overlay overlay = lu_backstore(s->lu)->limits.overlay;
+	const char *base = storage_get_option(s, "base");
+	size_t n = strlen(ret->text);
+	char shown[120];
+	if (!overlay || !base)
+		return;
+	utf8_show(base, shown, sizeof shown);
+	snprintf(ret->text + n, sizeof ret->text - n, ", %s of %s",
+		 overlay == BS_OVERLAY_CLONE ? "clone" : "overlay", shown);
+}
+
 static void summarize(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct storage *s = NODE_OF(const struct storage, n);
@@ -273,6 +293,7 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	snprintf(ret->text, sizeof ret->text, "%s%s%s(%s) %s%s%s", is_yes(nullio) ? "nullio " : "",
 		 shown, dev ? " " : "", size, lu_backstore(s->lu)->limits.is_readonly ? "ro " : "",
 		 cache, s->lun_count ? "activated" : "deactivated");
+	summarize_base(s, ret);
 	summarize_sanitize(s->lu, ret);
 	summarize_path(s, ret);
 }

@@ -158,6 +158,8 @@ static bool is_same_option(const struct storage *s, int i, const char *text)
 			return true;
 		return !text || (!parse_size(text, &size, NULL) && size == storage_size(s));
 	default:
+		if (o->is_found && !text)
+			return true;
 		return !text == !s->option[i] && (!text || !strcmp(text, s->option[i]));
 	}
 }

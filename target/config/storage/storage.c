@@ -120,6 +120,25 @@ static int fill_config(const struct storage *s, bool is_new, struct bs_config *c
 	return 0;
 }
 
+int storage_refuse_own_files(struct storage *s, struct err *e)
+{
+	const char *dev = storage_get_option(s, "dev"), *base = storage_get_option(s, "base");
+	int r = dev ? own_files_refuse(s->config, dev, e) : 0;
+	return r || !base ? r : own_files_refuse(s->config, base, e);
+}
+
+// What was chosen at the creation is saved: the file's content does not tell later. Without memory
+// it is found again at the next open.
+static void keep_choices(struct storage *s)
+{
+	static const char *const names[] = {
+		[BS_OVERLAY_CLONE] = "clone", [BS_OVERLAY_MAP] = "map"
+	};
+	enum bs_overlay overlay = lu_backstore(s->lu)->limits.overlay;
+	if (overlay && !storage_get_option(s, "overlay"))
+		storage_set_option(s, "overlay", names[overlay], NULL);
+}
+
 static int open_lu(struct storage *s, bool is_new, struct err *e)
 {
 	struct config *c = s->config;
@@ -128,7 +147,7 @@ static int open_lu(struct storage *s, bool is_new, struct err *e)
 	const char *dev = storage_get_option(s, "dev");
 	int r = is_new ? 0 : refuse_absent(s, e);
 	if (!r && dev &&
-	    (own_files_refuse(c, dev, e) < 0 ||
+	    (storage_refuse_own_files(s, e) < 0 ||
 	     (is_new && private_tmp_refuse(dev, -EINVAL, e) < 0)))
 		r = err_prefix(e, "%s %s", s->type->name, s->node.name);
 	if (!r)
@@ -147,6 +166,10 @@ static int open_lu(struct storage *s, bool is_new, struct err *e)
 		return r;
 	}
 	lu_set_closed(s->lu, c->control, lu_closed, c);
+	if (s->is_reset)
+		lu_set_medium_changed(s->lu);
+	s->is_reset = false;
+	keep_choices(s);
 	return 0;
 }
 
@@ -185,6 +208,17 @@ void storage_release(struct storage *s)
 	mark_luns(s);
 	sanitize_stop(lu); // it would keep the unit open until it ends
 	lu_put(lu);
+}
+
+void storage_reopen(struct storage *s, const char *text)
+{
+	struct err why = { 0 };
+	if (s->lu) {
+		storage_release(s);
+		err_set(&why, -EAGAIN, "%s", text);
+		storage_wait(s, &why);
+	}
+	retry_waiting(s->config);
 }
 
 static void reopen(struct config *c, struct node *n)

@@ -36,6 +36,7 @@ struct storage {
 	struct list luns;	  // struct lun, storage_link
 	unsigned lun_count;
 	bool is_busy;	   // in use elsewhere: waits until it is free
+	bool is_reset;	   // since it was opened: initiators learn of it at the next open
 	enum bs_path path; // what look.c saw last
 };
 
@@ -123,6 +124,10 @@ void storage_wait(struct storage *s, const struct err *why);
 void storage_release(struct storage *s);
 // Reopens it at the commit. -ENOMEM.
 int storage_restart(struct config *c, struct node *n);
+// Reopens it soon, with the reason for waiting until then; a waiting one is retried.
+void storage_reopen(struct storage *s, const char *why);
+// -EINVAL with text: a file of it is, or would become, one of the daemon's own.
+int storage_refuse_own_files(struct storage *s, struct err *e);
 void storage_free(struct config *c, struct node *n);
 // Options by name. get returns NULL if it is not set.
 int storage_set_option(struct storage *s, const char *name, const char *text, struct err *e);
@@ -145,6 +150,9 @@ int storage_check_size(struct config *c, struct json_object *o, const struct res
 // Gives the new object the size of the disk in use on its file or device: leaving, which this
 // restore removes, or one in the tree. It is opened at the commit, after the save.
 void restore_true_size(struct restore *r, struct storage *s, const struct storage *leaving);
+
+// ---- reset.c ----
+command_fn storage_reset;
 
 // ---- own_files.c ----
 // -EINVAL with text: dev is, or would become, one of the daemon's own files, under any name.
