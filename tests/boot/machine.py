@@ -43,7 +43,7 @@ class Machine:
         self.command, self.ipxe, self.disk = command, ipxe, disk
         self.events, self.network, self.options = list(events), network, list(options)
         self.name, self.lines, self.begun = name, [], None
-        self.changed, self.qemu, self.failures = threading.Condition(), None, []
+        self.changed, self.qemu, self.reader = threading.Condition(), None, None
         self.echo = os.environ.get("FARBLOCK_BOOT_ECHO") == "1"
 
     # ---- QEMU's command line ----
@@ -133,17 +133,13 @@ class Machine:
         with self.changed:
             self.lines.append((time.monotonic() - self.begun, line))
             self.changed.notify_all()
-        if self.events and re.search(self.events[0][0], line):
-            _, call = self.events.pop(0)
-            threading.Thread(target=self.attend, args=(call,), daemon=True).start()
 
-    def attend(self, call):
-        try:
+    def attend(self):
+        """Calls what the events ask for, in the thread that waits: a process that it starts ends
+        with that thread."""
+        while self.events and self.has(self.events[0][0]):
+            _, call = self.events.pop(0)
             call()
-        except Exception as why:  # pylint: disable=broad-except
-            with self.changed:
-                self.failures.append(why)
-                self.changed.notify_all()
 
     def text(self):
         with self.changed:
@@ -161,8 +157,6 @@ class Machine:
                     if re.search(pattern, line):
                         return at
                 index = len(self.lines)
-                if self.failures:
-                    raise self.failures[0]
                 if self.qemu.poll() is not None and not self.reader.is_alive():
                     break
                 if time.monotonic() > until:
@@ -172,13 +166,14 @@ class Machine:
 
     def wait_end(self, timeout=HANG):
         """Until the machine has powered itself off."""
-        try:
-            self.qemu.wait(timeout)
-        except subprocess.TimeoutExpired:
-            self.fail(f"has not powered off after {timeout:.0f} s")
-        self.reader.join()
-        if self.failures:
-            raise self.failures[0]
+        until = time.monotonic() + timeout
+        while self.reader.is_alive():
+            self.attend()
+            with self.changed:
+                self.changed.wait(1)
+            if time.monotonic() > until:
+                self.fail(f"has not powered off after {timeout:.0f} s")
+        self.qemu.wait()
         check(not self.events, f"{self.name}: never seen: {[text for text, _ in self.events]}")
 
     def command_status(self):

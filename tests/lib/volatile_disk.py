@@ -7,11 +7,19 @@ plain file that keeps what is durable; root only.
         use(disk.path)
         disk.cut()      # and everything that was not synced is gone
         disk.start()
+
+The power may fail in a sync, which is when the order of writes matters most: a random half of the
+pages that were not synced is then there, as of a disk that writes its cache in an order of its own.
+
+        disk.cut_in_sync()
+        while disk.is_alive(): ...  # something that syncs
+        disk.cut()
 """
 
 import ctypes
 import errno
 import os
+import random
 import signal
 import struct
 import subprocess
@@ -34,6 +42,7 @@ class Server:
         self.device, self.size, self.gate = device, size, gate
         self.durable = os.open(durable, os.O_RDWR)
         self.cache = {}  # number: content, of pages that are not durable
+        self.syncs_left = None  # until the power fails
 
     def page(self, number):
         return self.cache.get(number) or os.pread(self.durable, PAGE, number * PAGE)
@@ -56,6 +65,10 @@ class Server:
     def sync(self):
         if self.gate:
             self.gate.wait()
+        if self.syncs_left is not None:
+            self.syncs_left -= 1
+            if not self.syncs_left:
+                self.tear()
         for number, content in self.cache.items():
             os.pwrite(self.durable, content, number * PAGE)
         self.cache.clear()
@@ -91,7 +104,18 @@ class Server:
             return b""
         return b"" if opcode in (RELEASE, FLUSH) else -errno.ENOSYS
 
+    def fail_soon(self, *_):
+        self.syncs_left = random.randint(1, 2)
+
+    def tear(self):
+        """The power fails while the cache is being written."""
+        for number, content in self.cache.items():
+            if random.getrandbits(1):
+                os.pwrite(self.durable, content, number * PAGE)
+        os._exit(0)
+
     def run(self):
+        signal.signal(signal.SIGUSR1, self.fail_soon)
         while True:
             try:
                 request = os.read(self.device, WRITE_MAX + 4096)
@@ -148,10 +172,19 @@ class VolatileDisk:
         os.close(device)
         return self
 
+    def cut_in_sync(self):
+        os.kill(self.pid, signal.SIGUSR1)
+
+    def is_alive(self):
+        if self.pid and os.waitpid(self.pid, os.WNOHANG)[0]:
+            self.pid = None
+        return self.pid is not None
+
     def cut(self):
-        """The power fails: the cache is gone."""
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        """The power fails, unless it has: the cache is gone."""
+        if self.pid:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
         self.pid = None
         subprocess.run(["umount", "-l", self.folder], check=True)
 
@@ -159,5 +192,5 @@ class VolatileDisk:
         return self.start()
 
     def __exit__(self, *_):
-        if self.pid:
+        if os.path.ismount(self.folder):
             self.cut()

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Kills the daemon with SIGKILL in the middle of writes, starts it again and reads every block:
-what was acknowledged has to be there, in each cache mode.
+what was acknowledged has to be there, in each cache mode. An overlay's blocks are written for the
+first time meanwhile.
 
 Every write carries its block's number and a generation that counts up, repeated through the
 block. After the restart each 512 bytes of a block must hold one generation, at least the last
 one acknowledged and at most the last one sent. Meanwhile qemu-img writes to a LUN beside it, and
 an image it has converted and flushed before has to compare equal afterwards.
 
-    kill9.py                 farblockd, fileio and block
+    kill9.py                 farblockd: fileio, overlays and block
     kill9.py --peer NAME     a peer of tests/lib/peers.py, to see that the test itself works: of
                              which only what was flushed has to be there
 """
@@ -25,12 +26,13 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
 import iscsi  # noqa: E402
+import overlay  # noqa: E402
 import peers  # noqa: E402
 
 MIB = 1 << 20
 SIZE, BLOCK, SECTOR = 16 * MIB, 4096, 512
 DEPTH, WRITES_A_FLUSH = 16, 100
-MODES = [(kind, mode) for kind in ("fileio", "block")
+MODES = [(kind, mode) for kind in ("fileio", "overlay", "block")
          for mode in ("none", "writethrough", "writeback")]
 
 
@@ -56,6 +58,12 @@ class Record:
         number, generation = struct.unpack_from("<QQ", sector)
         is_whole = sector == sector[:16] * (SECTOR // 16) and number == block
         return generation if is_whole else None
+
+
+def base_image(scratch, size):
+    """An image with generation 0 everywhere."""
+    return scratch.file("base.img",
+                        content=b"".join(content(block, 0) for block in range(size // BLOCK)))
 
 
 def fill(session, record):
@@ -147,10 +155,10 @@ def session_at(urls):
     return session
 
 
-def one_kill(server, urls, record, dice, what, only_flushed):
+def one_kill(server, urls, record, dice, what, only_flushed, is_filled):
     """urls: of the LUN that is recorded, and of one that qemu-img writes to, or None."""
     session = session_at(urls)
-    if not record.flushes:
+    if not record.flushes and not is_filled:
         fill(session, record)
     noise = urls[1] and subprocess.Popen(
         [farblock.program("qemu-img"), "bench", "-f", "raw", "-t", "none", "-w", "-c", "10000000",
@@ -177,12 +185,12 @@ def one_kill(server, urls, record, dice, what, only_flushed):
           flush=True)
 
 
-def kills(server, scratch, urls, rounds, what, only_flushed=False):
+def kills(server, scratch, urls, rounds, what, only_flushed=False, is_filled=False):
     """urls: recorded, written by qemu-img, converted once; the last two may be None."""
     record, dice = Record(SIZE // BLOCK), random.Random(what)
     source = converted(scratch, urls[2]) if urls[2] else None
     for _ in range(rounds):
-        one_kill(server, urls, record, dice, what, only_flushed)
+        one_kill(server, urls, record, dice, what, only_flushed, is_filled)
         if source:
             farblock.run(["qemu-img", "compare", "-f", "raw", "-F", "raw", source, urls[2]])
 
@@ -202,13 +210,20 @@ def farblockd(scratch, rounds, kind, mode):
         paths = [scratch.file(f"{kind}-{mode}-{i}.img", size=SIZE) for i in range(3)]
         if kind == "block":
             paths = [stack.enter_context(loop_device(path)) for path in paths]
+        keys = {"size": SIZE} if kind == "fileio" else {}
+        if kind == "overlay":
+            keys = {"base": base_image(scratch, SIZE), "overlay": "map"}
+            for path in paths:
+                overlay.make(path, keys["base"])
         attributes = {"emulate_write_cache": int(mode != "writethrough")}
-        disks = [config.storage(kind, f"disk{i}", attributes, dev=path, cache=mode,
-                                **({"size": SIZE} if kind == "fileio" else {}))
+        disks = [config.storage("block" if kind == "block" else "fileio", f"disk{i}", attributes,
+                                dev=path, cache=mode, **keys)
                  for i, path in enumerate(paths)]
         target = config.target(disks)
-        daemon = stack.enter_context(farblock.Farblockd(scratch, config, f"farblockd-{mode}"))
-        kills(daemon, scratch, [target.url(lun) for lun in range(3)], rounds, what)
+        name = f"farblockd-{kind}-{mode}"
+        daemon = stack.enter_context(farblock.Farblockd(scratch, config, name))
+        kills(daemon, scratch, [target.url(lun) for lun in range(3)], rounds, what,
+              is_filled=kind == "overlay")
         daemon.stop()
 
 
