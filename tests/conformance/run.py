@@ -26,6 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 sys.path.insert(0, HERE)
 import farblock  # noqa: E402
+import overlay  # noqa: E402
 from carriers import CARRIERS, NAMES  # noqa: E402
 
 MIB = 1 << 20
@@ -210,6 +211,18 @@ class Fileio(Kind):
                 ([SAME_BLOCKS_TEST], self.urls(self.same), ALLOW)]
 
 
+class Overlay(Fileio):
+    """Fileio over an image of random bytes, with a map of blocks."""
+
+    def disk(self, config):
+        base, path = self.scratch.file("base.img"), self.scratch.file("disk.ov")
+        with open(base, "wb") as out:
+            out.write(os.urandom(SIZE))
+        overlay.make(path, base)
+        return config.storage("fileio", "disk", self.attributes, dev=path, base=base,
+                              overlay="map")
+
+
 class Removable(Kind):
     attributes = {**THIN, "removable": 1}
 
@@ -230,7 +243,7 @@ class TwoPath(Kind):
     portals = 2
 
 
-KINDS = {"thin": Thin, "fileio": Fileio, "removable": Removable,
+KINDS = {"thin": Thin, "fileio": Fileio, "overlay": Overlay, "removable": Removable,
          "write-protected": WriteProtected, "two-path": TwoPath}
 
 

@@ -9,7 +9,7 @@
 #include "backstores/overlay_header.h"
 #include "backstores/overlay_map.h"
 
-#define BLOCKS_MAX (1u << 20) // of a map in memory
+#define BLOCKS_MAX (1u << 17) // of a map in memory
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
