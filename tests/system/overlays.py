@@ -111,14 +111,15 @@ def ten_overlays_share_an_image(scratch):
 
 
 def sense_of(command):
-    return (command.sense[2 + 12], command.sense[2 + 13]) if len(command.sense) > 15 else None
+    return (command.sense[12], command.sense[13]) if len(command.sense) > 13 else None
 
 
 def attentions(session):
     """What the unit reports until it is ready."""
     codes = []
     while True:
-        command = session.run(bytes(6))  # TEST UNIT READY
+        session.submit(bytes(6))  # TEST UNIT READY, once: run() takes the attentions
+        command = session.wait()
         if command.is_good:
             return codes
         codes.append(sense_of(command))
