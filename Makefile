@@ -68,14 +68,14 @@ deb:
 	@etc/deb.sh $(BUILD)/deb
 
 lab:
-	@etc/deps.sh check lab
+	@etc/deps.sh check lab boot
 	@$(CMAKE) -B $(BUILD) -DREQUIRE_TESTS=ON > /dev/null
 	@$(BUILD_IN) $(BUILD)
 	@cd $(BUILD) && $(CTEST) -L '^lab$$' -j$(LAB_JOBS)
 
 # One after the other, as loads are measured; then the lab under AddressSanitizer.
 soak:
-	@etc/deps.sh check lab fuzz
+	@etc/deps.sh check lab boot fuzz
 	@$(CMAKE) -B $(BUILD) -DREQUIRE_TESTS=ON > /dev/null
 	@$(BUILD_IN) $(BUILD)
 	@$(CMAKE) -B $(BUILD)-asan -DREQUIRE_TESTS=ON -DSANITIZE=address > /dev/null

@@ -1,9 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernel's SRP initiator. It reconnects by itself, for as long as dev_loss_tmo says.
 
-# The last word of ib_srp and the connection manager.
+# The last words of ib_srp.
 fb_srp_why() {
-	dmesg | sed -n 's/^\[[^]]*\] *//; /ib_srp\|srp-\|REJ/p' | tail -n 1
+	dmesg | sed -n 's/^\[[^]]*\] *//; s/^scsi host[0-9]*: *//; /ib_srp: Connection\|REJ/p' | tail -n 2 | tr '\n' ' '
+}
+
+# The reason of a refusal is a number of SRP, or over iWARP an errno: 0xffffff98 is a connection that
+# the target closed, 0xffffff91 one that nobody listens for.
+fb_srp_hint() {
+	case $1 in
+	*0xffffff91* | *0xffffff92* | *0xffffff8f*) echo "does the target run, is the address right?" ;;
+	*REJ*) echo "the target refuses this machine's port: create an ACL for it (the target's log names it), check id_ext and ioc_guid" ;;
+	*) echo "does the target run, is the address right?" ;;
+	esac
 }
 
 # One path has to wait for its target; of several, one that is silent has to give its commands back,
@@ -21,11 +31,7 @@ fb_srp_login() {
 		[ -e "$t" ] && echo "$1" 2>/dev/null >"$t" && return 0
 	done
 	why=$(fb_srp_why)
-	case $why in
-	*REJ* | *rej*) hint="check the port's identity in the string and the ACL of this machine's port" ;;
-	*) hint="does the target run, is the address right?" ;;
-	esac
-	fb_cause "SRP login $1: ${why:-failed}: $hint"
+	fb_cause "SRP login $1: ${why:-failed }($(fb_srp_hint "$why"))"
 	return 1
 }
 

@@ -123,9 +123,17 @@ static void bare(const struct boot_place *p, char ret[80])
 	snprintf(ret, 80, "%.*s", (int)(is_6 ? n - 2 : n), p->address + is_6);
 }
 
+// What farblock's boot scripts take; protocol: iscsi (TCP) or iser.
+static void own_words(const struct boot *b, const struct boot_place *p, const char *protocol,
+		      char *ret, size_t size)
+{
+	snprintf(ret, size, "farblock.root=%s:%s%s%s:6:%s:%u:%s", protocol, b->user,
+		 *b->user ? ":" SECRET "@" : "", p->address, p->port, b->lun, b->target);
+}
+
 static void tcp_way(struct boot *b, const struct boot_place *p)
 {
-	char name[200], chap[CHAP_WORDS_MAX];
+	char name[200], chap[CHAP_WORDS_MAX], words[ROOT_PATH_MAX + 300];
 	char address[80];
 	snprintf(name, sizeof name, "%s:%s", p->address, p->port);
 	bare(p, address);
@@ -139,15 +147,11 @@ static void tcp_way(struct boot *b, const struct boot_place *p)
 		  NET " iscsi_initiator=%s iscsi_target_name=%s iscsi_target_ip=%s "
 		      "iscsi_target_port=%s iscsi_target_group=%u%s",
 		  b->initiator, b->target, address, p->port, b->tpg, chap);
+	own_words(b, p, "iscsi", words, sizeof words);
+	boot_line(way, "farblock", "%s farblock.initiator=%s " NET, words, b->initiator);
 	dracut(b, p, false, way);
 	user_space(b, p, false, way);
 	grub(way, "farblock.root=ibft");
-}
-
-static void iser_words(const struct boot *b, const struct boot_place *p, char *ret, size_t size)
-{
-	snprintf(ret, size, "farblock.root=iser:%s%s%s:6:%s:%u:%s", b->user,
-		 *b->user ? ":" SECRET "@" : "", p->address, p->port, b->lun, b->target);
 }
 
 static void iser_way(struct boot *b, const struct boot_place *p)
@@ -163,7 +167,7 @@ static void iser_way(struct boot *b, const struct boot_place *p)
 		boot_line(way, "farblock_ibft", "%s", words);
 		grub(way, words);
 	}
-	iser_words(b, p, words, sizeof words);
+	own_words(b, p, "iser", words, sizeof words);
 	boot_line(way, "farblock", "%s farblock.initiator=%s%s " NET, words, b->initiator, device);
 	dracut(b, p, true, way);
 	user_space(b, p, true, way);

@@ -3,6 +3,7 @@
 """Boots whole machines from a LUN of farblockd, to the login prompt and through the target's end.
 
     boot.py NAME...     these scenarios        boot.py --list      their names
+    boot.py --needs NAME...  the KIND-KERNEL of prepare.sh that they take
     boot.py --time NAME...   to the login prompt alone, and the seconds from power-on
     boot.py             all scenarios
 
@@ -133,6 +134,13 @@ def chosen(names):
     return names or every
 
 
+def needs(names):
+    """Of prepare.sh."""
+    pairs = {WAYS[name].pair if name in WAYS else INITRD for name in chosen(names)}
+    print("\n".join(sorted(pairs)))
+    return 0
+
+
 def measure(names):
     for name in chosen(names):
         mounted, login = prompt(name, WAYS[name])
@@ -146,11 +154,14 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--needs", action="store_true")
     parser.add_argument("--time", action="store_true")
     options = parser.parse_args()
     if options.list:
         print("\n".join([*WAYS, *ERRORS]))
         return 0
+    if options.needs:
+        return needs(options.names)
     if options.time:
         return measure(options.names)
     failed = 0

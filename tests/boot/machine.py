@@ -81,7 +81,8 @@ class Machine:
                 options += ["-drive", f"file={self.disk},if=virtio,format=raw,cache=none"]
             else:
                 options += ["-boot", "n"]
-                network += f",tftp={self.tftp()},bootfile=boot.ipxe"
+                if self.ipxe:  # else a DHCP server has what firmware needs
+                    network += f",tftp={self.tftp()},bootfile=boot.ipxe"
         return [*options, "-netdev", network]
 
     def qemu_command(self):

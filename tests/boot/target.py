@@ -12,7 +12,7 @@ from machine import HOST, INITIATOR, root_image
 IQN = "iqn.2025-01.org.farblock"
 USER, SECRET = "diskless", "correct-horse-1"
 TARGET_USER, TARGET_SECRET = "target", "battery-staple-2"
-SRP_INITIATOR = "*"
+MACHINE = "127.0.0.1"  # how QEMU's user network comes here: an ACL of SRP may be an address
 OUTAGE = int(os.environ.get("FARBLOCK_BOOT_OUTAGE", "30"))  # seconds without a target
 PARTITION = 1 << 20  # byte offset of the file system
 
@@ -20,7 +20,7 @@ PARTITION = 1 << 20  # byte offset of the file system
 class Root:
     """A target whose LUN 0 is the root disk. chap: None, one-way or mutual."""
 
-    def __init__(self, scratch, chap=None, is_srp=False, name="root"):
+    def __init__(self, scratch, chap=None, is_srp=False, name="root", portals=1):
         self.scratch, self.chap, self.is_srp = scratch, chap, is_srp
         self.path = scratch.file(f"{name}.img")
         subprocess.run(["cp", "--sparse=always", "--reflink=auto", root_image(), self.path],
@@ -28,11 +28,10 @@ class Root:
         config = Config()
         disk = config.fileio("root", self.path, 0)
         if is_srp:
-            self.target = config.srp_target([disk], acls=())
-            config.targets[-1]["tpgs"][0]["attributes"] = {
-                "generate_node_acls": 1, "demo_mode_write_protect": 0}
+            self.target = config.srp_target([disk], acls=(MACHINE,))
         else:
-            self.target = config.target([disk], iqn=f"{IQN}:root", **self.access())
+            self.target = config.target([disk], iqn=f"{IQN}:root", portals=portals,
+                                        **self.access())
         self.daemon = Farblockd(scratch, config, name=f"{name}-farblockd")
 
     def access(self):
