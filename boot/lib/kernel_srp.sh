@@ -16,13 +16,14 @@ fb_srp_hint() {
 	esac
 }
 
-# One path has to wait for its target; of several, one that is silent has to give its commands back,
-# so that multipath sends them on another one.
+# One path has to wait for its target: commands are held for fast_io_fail_tmo, 600 s at most. Without
+# it ("off") ib_srp fails them as soon as it cannot reconnect. Of several paths, one that is silent has
+# to give its commands back, so that multipath sends them on another one.
 fb_srp_timeouts() {
 	for p in /sys/class/srp_remote_ports/*; do
 		[ -e "$p" ] || continue
 		echo off >"$p/dev_loss_tmo"
-		[ "$1" -gt 1 ] || echo off >"$p/fast_io_fail_tmo"
+		[ "$1" -gt 1 ] || echo 600 >"$p/fast_io_fail_tmo"
 	done
 }
 
