@@ -26,11 +26,23 @@ share/zsh/site-functions/_farblock-initiator share/zsh/site-functions/_farblockd
 share/fish/vendor_completions.d/farblock-initiator.fish
 share/fish/vendor_completions.d/farblockd.fish
 share/doc/farblock/README.md share/doc/farblock/LICENSE
-share/doc/farblock/docs/api.md share/doc/farblock/docs/attach.md share/doc/farblock/docs/carriers.md
+share/doc/farblock/docs/api.md share/doc/farblock/docs/attach.md share/doc/farblock/docs/boot.md
+share/doc/farblock/docs/carriers.md
 share/doc/farblock/docs/farblock_client.py share/doc/farblock/docs/importing.md
 share/doc/farblock/docs/initiator.md share/doc/farblock/docs/performance.md
 share/doc/farblock/docs/srp.md share/doc/farblock/docs/targetcli.md
-share/doc/farblock/examples/saveconfig.json share/doc/farblock/examples/saveconfig.md""".split()
+share/doc/farblock/examples/saveconfig.json share/doc/farblock/examples/saveconfig.md
+lib/farblock/boot/files.sh lib/farblock/boot/ibft.sh lib/farblock/boot/kernel_iscsi.sh
+lib/farblock/boot/kernel_srp.sh lib/farblock/boot/network.sh lib/farblock/boot/rdma.sh
+lib/farblock/boot/root.sh lib/farblock/boot/user.sh lib/farblock/boot/words.sh
+lib/udev/rules.d/62-farblock-root.rules
+lib/systemd/system/iscsid.service.d/farblock-root.conf
+lib/systemd/system/iscsid.socket.d/farblock-root.conf
+share/initramfs-tools/hooks/farblock share/initramfs-tools/scripts/local-top/farblock
+lib/dracut/modules.d/95farblock/farblock-cmdline.sh
+lib/dracut/modules.d/95farblock/farblock-finished.sh
+lib/dracut/modules.d/95farblock/farblock-settled.sh
+lib/dracut/modules.d/95farblock/module-setup.sh""".split()
 
 
 def install(scratch):

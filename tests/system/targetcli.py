@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
 import iscsi  # noqa: E402
+import packages  # noqa: E402
 from farblock import check  # noqa: E402
 
 SAVED, LINK = "etc/farblock/saveconfig.json", "etc/target/saveconfig.json"
@@ -21,19 +22,13 @@ usr/share/doc/farblock-targetcli/copyright usr/share/man/man8/targetcli.8.gz""".
 
 def package(scratch):
     """Builds the package of the working tree; returns the folder it is unpacked in."""
-    source, root = scratch.file("build/farblock"), scratch.file("root")
-    for folder in ("debian", "etc"):
-        shutil.copytree(f"{farblock.SOURCE}/{folder}", f"{source}/{folder}")
-    farblock.run(["fakeroot", "debian/rules", "binary-indep"], cwd=source)
-    deb, = (f"{scratch.path}/build/{name}" for name in os.listdir(scratch.file("build"))
-            if name.startswith("farblock-targetcli_"))
-    farblock.run(["dpkg-deb", "-x", deb, root])
-    found = sorted(os.path.relpath(os.path.join(folder, name), root)
-                   for folder, _, names in os.walk(root) for name in names)
+    root = scratch.file("root")
+    deb = packages.build(scratch)["farblock-targetcli"]
+    found = packages.unpack(deb, root)
     check(found == sorted(FILES), f"the package has {found}")
     for field in ("Provides", "Conflicts", "Replaces"):
-        check("targetcli-fb" in farblock.run(["dpkg-deb", "-f", deb, field]).stdout, field)
-    farblock.run(["mandoc", "-T", "lint", "-W", "warning", f"{source}/etc/targetcli.8"])
+        check("targetcli-fb" in packages.field(deb, field), field)
+    farblock.run(["mandoc", "-T", "lint", "-W", "warning", f"{farblock.SOURCE}/etc/targetcli.8"])
     return root
 
 
