@@ -9,6 +9,7 @@ last line counts. Exit status 1 if there is any.
               those only that the CMakeLists.txt of its folder names (readers.py)
   headers     each header compiles alone, as the first of a file (not with --quick)
   budgets     files up to 800 lines, functions up to 100
+  shell       the scripts of boot/ parse in dash, those of bash in bash
   forbidden   calls that invite overruns or end the process
   layout      SPDX line first, clang-format (not with --quick)
   words       no markers of unfinished work, no paths of the machine it was written on
@@ -242,6 +243,16 @@ def check_functions(files):
                 f'{name} has {size} lines, at most {FUNCTION_LINES}')
 
 
+def check_shell(files):
+    """What an initramfs runs once, on a machine that then does not boot."""
+    for path in files:
+        shell = 'bash' if read(path).startswith('#!/bin/bash') else shutil.which('dash') or 'sh'
+        r = subprocess.run([shell, '-n', path], capture_output=True, text=True, check=False)
+        if r.returncode:
+            m = re.search(r'(?:line )?(\d+): (.*)', r.stderr)
+            say(path, m[1] if m else 1, m[2] if m else f'does not parse in {shell}')
+
+
 def check_headers(files):
     def compile_alone(path):
         r = subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-fsyntax-only', '-x', 'c',
@@ -279,6 +290,8 @@ def main():
     os.chdir(ROOT)
     code = [p for p in tracked('*.c', '*.h') if '/corpus/' not in p]
     scripts = [p for p in tracked('*.sh', '*.py', '.ci/run') if '/corpus/' not in p]
+    boot = tracked('boot/*.sh', 'boot/initramfs-tools/*')
+    scripts = sorted(set(scripts + boot))
     texts = [p for p in tracked('*.md', '*.txt', '*.cmake', 'Makefile', 'etc/*', '.ci/*')
              if '/corpus/' not in p]
     check_includes(code)
@@ -287,6 +300,7 @@ def main():
     check_text(code + scripts)
     check_words(code + scripts + texts)
     check_tests(code)
+    check_shell(boot)
     check_waiting(code, scripts + tracked('tests/lab/agent', 'tests/lab/init'), texts)
     phrases = check_english(code, tracked('README.md', 'docs/*.md', 'backstores/*.md',
                                           'manual/*.in'))
