@@ -13,25 +13,31 @@ fb_ibft_load() {
 	}
 }
 
-# LUN 1 is 01000000 and LUN 16 010000000: eight bytes, each in hexadecimal without padding, of which
-# this reads the first two.
+# LUN 1 is 01000000 and LUN 16 010000000: eight bytes, each in hexadecimal, mostly without padding. The
+# last six are zero; the first is 0, or has two digits, 40 to 7f, and LUN 256 is 410000000.
 fb_ibft_lun() {
-	lun=$(fb_ibft_get target0/lun)
-	case $lun in
-	0*) lun=${lun#0} ;;
+	l=$(fb_ibft_get target0/lun)
+	case $l in
+	*[!0-9a-fA-F]*) return 1 ;;
+	0?000000 | 0??000000) l=${l%000000} && echo $((0x${l#0})) ;;
+	[4-7]??000000 | [4-7]???000000) l=${l%000000} && echo $(((0x${l%"${l#??}"} & 0x3f) * 256 + 0x${l#??})) ;;
+	00??000000000000 | [4-7]???000000000000) l=${l%000000000000} && echo $((0x$l & 0x3fff)) ;;
+	*) return 1 ;;
 	esac
-	lun=${lun%000000}
-	echo $((0x${lun:-0}))
 }
 
 # Sets address, port, lun, iqn and the credentials.
 fb_ibft_target() {
 	address=$(fb_ibft_get target0/ip-addr) port=$(fb_ibft_get target0/port)
-	iqn=$(fb_ibft_get target0/target-name) lun=$(fb_ibft_lun)
+	iqn=$(fb_ibft_get target0/target-name)
+	lun=$(fb_ibft_lun) || {
+		fb_cause "LUN '$(fb_ibft_get target0/lun)' of the firmware's table: must be eight bytes in hexadecimal of a LUN of one level"
+		return 1
+	}
 	user=$(fb_ibft_get target0/chap-name) secret=$(fb_ibft_get target0/chap-secret)
 	user_in=$(fb_ibft_get target0/rev-chap-name)
 	secret_in=$(fb_ibft_get target0/rev-chap-name-secret)
-	[ -n "$fb_name" ] || fb_name=$(fb_ibft_get initiator/initiator-name)
+	[ -n "$fb_name" ] || fb_name=$(fb_ibft_get initiator/initiator-name) || fb_name=
 }
 
 fb_ibft_interface() {

@@ -23,7 +23,7 @@ fb_iscsid() {
 	mkdir -p "$etc/iscsi" /run/lock/iscsi /var/lock /etc/iscsi
 	# It asks who root is before it obeys iscsiadm, and the /etc of here goes with the initramfs.
 	echo "root:x:0:0:root:/root:/bin/sh" >"$etc/passwd"
-	echo "InitiatorName=$fb_name" >"$etc/iscsi/initiatorname.iscsi"
+	printf 'InitiatorName=%s\n' "$fb_name" >"$etc/iscsi/initiatorname.iscsi"
 	# No pings: a machine that is slow to boot would lose a session that is well.
 	cat >"$etc/iscsi/iscsid.conf" <<-CONF
 		node.startup = manual
@@ -49,25 +49,51 @@ fb_iscsid() {
 	return 1
 }
 
-# [USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN, the address of IPv6 in brackets.
+fb_is_number() { # text, largest; an empty one means the default
+	case $1 in
+	*[!0-9]* | ??????*) return 1 ;;
+	'' | 0) ;;
+	0*) return 1 ;;
+	*) [ "$1" -le "$2" ] ;;
+	esac
+}
+
+# [USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN, the address of IPv6 in brackets, numbers in decimal.
 fb_iscsi_parse() {
 	s=$1 user='' secret='' user_in='' secret_in=''
 	case $s in
 	*@*)
 		a=${s%@*} s=${s##*@}
-		user=${a%%:*} secret=${a#*:}
+		case $a in
+		?*:?*) user=${a%%:*} secret=${a#*:} ;;
+		*) return 1 ;;
+		esac
 		;;
+	esac
+	case $s in
+	\[?*]:*:*:*:?*) ;;
+	\[* | :*) return 1 ;;
+	*:*:*:*:?*) ;;
+	*) return 1 ;;
 	esac
 	case $s in
 	\[*\]:*) address=${s%%]*} address=${address#[} s=${s#*]:} ;;
 	*) address=${s%%:*} s=${s#*:} ;;
 	esac
-	s=${s#*:}
+	protocol=${s%%:*} s=${s#*:}
 	port=${s%%:*} s=${s#*:}
 	lun=${s%%:*} iqn=${s#*:}
-	case $address:$iqn in
-	*: | :* | *:*/*) return 1 ;;
+	# iscsiadm makes files of these names.
+	case $address/$iqn in
+	*/*/*) return 1 ;;
+	*/iqn.?* | */eui.?* | */naa.?*) ;;
+	*) return 1 ;;
 	esac
+	case $protocol in
+	'' | 6) ;;
+	*) return 1 ;;
+	esac
+	fb_is_number "$port" 65535 && fb_is_number "$lun" 16383
 }
 
 fb_node() {
@@ -109,11 +135,12 @@ fb_iscsi_why() {
 	esac
 }
 
-# The block device of the LUN in a session to iqn.
+# The block device of the LUN in a session to iqn. Linux adds 16384 to what a target addresses flat,
+# as many do from LUN 256 on.
 fb_iscsi_disk() {
 	for s in /sys/class/iscsi_session/session*; do
 		[ "$(cat "$s/targetname" 2>/dev/null)" = "$iqn" ] || continue
-		for b in "$s"/device/target*/*:"${lun:-0}"/block/*; do
+		for b in "$s"/device/target*/*:"${lun:-0}"/block/* "$s"/device/target*/*:$((${lun:-0} + 16384))/block/*; do
 			[ ! -e "$b" ] || {
 				echo "${b##*/}"
 				return 0

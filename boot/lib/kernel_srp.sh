@@ -29,14 +29,19 @@ fb_srp_timeouts() {
 
 fb_srp_login() {
 	for t in /sys/class/infiniband_srp/srp-*/add_target; do
-		[ -e "$t" ] && echo "$1" 2>/dev/null >"$t" && return 0
+		[ -e "$t" ] && printf '%s\n' "$1" 2>/dev/null >"$t" && return 0
 	done
 	why=$(fb_srp_why)
 	fb_cause "SRP login $1: ${why:-failed }($(fb_srp_hint "$why"))"
 	return 1
 }
 
+# Of a login by the connection manager; one by InfiniBand's identities has no address.
 fb_srp_address() {
+	case ,$1 in
+	*,dest=*) ;;
+	*) return 1 ;;
+	esac
 	a=${1##*dest=}
 	a=${a%%,*}
 	a=${a%:*}
@@ -61,7 +66,10 @@ fb_attempt_srp() {
 	}
 	fb_has_rdma_device || return 1
 	count=0 up=0
-	for s in $fb_specs; do
+	set -f
+	set -- $fb_specs
+	set +f
+	for s; do
 		count=$((count + 1))
 		case " $fb_srp_up " in
 		*" $s "*) up=$((up + 1)) ;;

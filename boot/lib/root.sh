@@ -13,10 +13,14 @@ fb_target_address() {
 	*:ibft) fb_ibft_get target0/ip-addr ;;
 	srp:*) fb_srp_address "${fb_specs%% *}" ;;
 	user:*)
-		a=${fb_specs#*://}
-		a=${a#*@}
+		a=${fb_specs%% *}
+		a=${a#*://}
 		a=${a%%/*}
-		echo "${a%:*}" | tr -d '[]'
+		a=${a##*@}
+		case $a in
+		\[*) a=${a#[} && echo "${a%%]*}" ;;
+		*) echo "${a%%:*}" ;;
+		esac
 		;;
 	*) echo "$address" ;;
 	esac
@@ -31,13 +35,13 @@ fb_prepare() {
 		case $fb_kind in
 		iscsi | iser)
 			fb_iscsi_parse "$fb_specs" || {
-				fb_cause "farblock.root=$fb_kind:...: must be $fb_kind:[USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN"
+				fb_cause "farblock.root=$fb_kind:...: must be $fb_kind:[USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN, IPv6 in brackets"
 				return 1
 			}
 			;;
 		srp | user) ;;
 		*)
-			fb_cause "farblock.root=$fb_kind:...: must be ibft, iscsi:, iser:, srp: or user:"
+			fb_cause "no farblock.root= of this machine can be used: it must be $fb_forms"
 			return 1
 			;;
 		esac
@@ -71,6 +75,6 @@ fb_root() {
 fb_save_state() {
 	for v in fb_until fb_last_cause fb_has_network fb_has_rdma fb_srp_up fb_name; do
 		eval "value=\$$v"
-		printf "%s='%s'\n" "$v" "$(echo "$value" | sed "s/'/'\\\\''/g")"
+		printf "%s='%s'\n" "$v" "$(printf '%s\n' "$value" | sed "s/'/'\\\\''/g")"
 	done
 }

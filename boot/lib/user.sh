@@ -17,7 +17,11 @@ fb_attempt_user() {
 	case $fb_specs in
 	# Its own attempts end at once: this script repeats them.
 	ibft) set -- boot -b --timeout 1 --name root "$@" ;;
-	*) set -- attach $fb_specs --root-disk --name root "$@" ;;
+	*)
+		set -f
+		set -- attach $fb_specs --root-disk --name root "$@"
+		set +f
+		;;
 	esac
 	if device=$(farblock-initiator "$@" 2>"$fb_run/attach.log"); then
 		fb_say "$fb_specs is $device"

@@ -10,11 +10,22 @@
 #   farblock.initiator=IQN      (default: that of the table, of /etc/iscsi/initiatorname.iscsi)
 #   farblock.timeout=SECONDS|forever     then a rescue shell (default: 180)
 
-fb_run=/run/farblock
-fb_ibft=/sys/firmware/ibft
+# Words end at blanks; no value has any.
 
+fb_run=${fb_run:-/run/farblock}
+fb_ibft=${fb_ibft:-/sys/firmware/ibft}
+fb_cmdline=${fb_cmdline:-/proc/cmdline}
+fb_console=${fb_console:-/dev/console}
+fb_forms="ibft, iscsi:, iser: or user:ibft, iscsi:ADDRESS:::LUN:IQN, iser: likewise, srp:STRING or user:URL"
+
+# What targets say is in some texts: nothing of it controls the terminal.
 fb_say() {
-	echo "farblock: $*" >/dev/console
+	printf 'farblock: %s\n' "$*" | tr -c '\n -~' '?' >>"$fb_console"
+}
+
+# The text without what a shell expands between double quotes.
+fb_plain() {
+	printf '%s' "$*" | tr -c ' -~' '?' | tr -d '"$`\\'
 }
 
 # Each cause is said once until another one takes its place.
@@ -23,30 +34,67 @@ fb_cause() {
 	fb_last_cause=$*
 }
 
+# Of several words the first says the kind; srp: and user: have several paths.
+fb_root_word() {
+	kind=${1%%:*} spec=${1#*:}
+	if [ -z "$fb_specs" ]; then
+		fb_kind=$kind fb_specs=$spec
+		return
+	fi
+	case $fb_kind:$kind in
+	srp:srp | user:user)
+		case " $fb_specs  $spec " in
+		*" $spec "*" $spec "*) ;;
+		*" ibft "*) fb_say "farblock.root=$1: the firmware's table has no second path: ignored" ;;
+		*) fb_specs="$fb_specs $spec" ;;
+		esac
+		;;
+	srp:* | user:*) fb_say "farblock.root=$1: all paths are of one kind, the first is $fb_kind: ignored" ;;
+	*) [ "$1" = "$fb_kind:$fb_specs" ] || fb_say "farblock.root=$1: $fb_kind has one path, of the first word: ignored" ;;
+	esac
+}
+
+fb_timeout_word() {
+	case $1 in
+	forever) fb_timeout=forever ;;
+	'' | *[!0-9]* | ?????????*)
+		fb_say "farblock.timeout=$1: must be seconds, up to 8 digits, or forever: 180"
+		fb_timeout=180
+		;;
+	*)
+		# A number that begins with 0 would be octal.
+		fb_timeout=${1#"${1%%[!0]*}"}
+		fb_timeout=${fb_timeout:-0}
+		;;
+	esac
+}
+
+fb_word() {
+	case $1 in
+	farblock.root=ibft) fb_root_word iscsi:ibft ;;
+	farblock.root=iscsi:?* | farblock.root=iser:?* | farblock.root=srp:*=* | \
+		farblock.root=user:ibft | farblock.root=user:[a-z]*://?*)
+		fb_root_word "${1#*=}"
+		;;
+	farblock.root=*) fb_say "$1: must be $fb_forms: ignored" ;;
+	farblock.via=ublk | farblock.via=nbd) fb_via=${1#*=} ;;
+	farblock.via=*) fb_say "$1: must be ublk or nbd: ignored" ;;
+	farblock.rdma=*) fb_rdma=${1#*=} ;;
+	farblock.initiator=*) fb_name=${1#*=} ;;
+	farblock.timeout=*) fb_timeout_word "${1#*=}" ;;
+	farblock.*) fb_say "$1: no such word: root, via, rdma, initiator and timeout are known" ;;
+	esac
+}
+
+# Words are split, but not expanded: * and [ are characters of addresses and secrets.
 fb_words() {
 	fb_kind='' fb_specs='' fb_via='' fb_rdma='' fb_name='' fb_timeout=180
-	for w in $(cat /proc/cmdline); do
-		case $w in
-		farblock.root=ibft) fb_kind=iscsi fb_specs=ibft ;;
-		farblock.root=*:*)
-			w=${w#farblock.root=}
-			if [ -n "$fb_kind" ] && [ "$fb_kind" != "${w%%:*}" ]; then
-				fb_say "farblock.root=$w: all paths are of one kind, the first is $fb_kind: ignored"
-				continue
-			fi
-			fb_kind=${w%%:*} fb_specs="$fb_specs ${w#*:}"
-			;;
-		farblock.root=*) fb_say "$w: must be ibft, iscsi:, iser:, srp: or user:" ;;
-		farblock.via=*) fb_via=${w#*=} ;;
-		farblock.rdma=*) fb_rdma=${w#*=} ;;
-		farblock.initiator=*) fb_name=${w#*=} ;;
-		farblock.timeout=forever) fb_timeout=forever ;;
-		farblock.timeout=*[!0-9]* | farblock.timeout=) fb_say "$w: must be seconds or forever: 180" ;;
-		farblock.timeout=*) fb_timeout=${w#*=} ;;
-		farblock.*) fb_say "$w: no such word" ;;
-		esac
+	set -f
+	set -- $(cat "$fb_cmdline")
+	set +f
+	for w; do
+		fb_word "$w"
 	done
-	fb_specs=${fb_specs# }
 }
 
 fb_uptime() {

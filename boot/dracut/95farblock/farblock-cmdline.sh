@@ -5,7 +5,7 @@
 if getarg farblock.root= >/dev/null; then
 	[ "${netroot:-}" ] || rootok=1
 	case $(getarg farblock.root=) in
-	*ibft) ;;
+	ibft | iscsi:ibft | iser:ibft | user:ibft) ;;
 	*) echo rd.neednet=1 >/etc/cmdline.d/85farblock.conf ;;
 	esac
 fi

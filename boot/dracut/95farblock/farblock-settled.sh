@@ -20,7 +20,8 @@ if getarg farblock.root= >/dev/null && [ ! -e $fb_done ]; then
 		: >$fb_done
 	elif ! fb_has_time; then
 		: >$fb_done
-		die "farblock: no root disk after $fb_timeout s: ${fb_last_cause:-unknown cause}"
+		# die makes a script of its text.
+		die "farblock: no root disk after $fb_timeout s: $(fb_plain "${fb_last_cause:-unknown cause}")"
 	else
 		fb_save_state >$fb_state
 		sleep 2

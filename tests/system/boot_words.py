@@ -1,0 +1,321 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The shell library of boot/lib without a machine: what it makes of a kernel command line and of
+the firmware's table, in dash and in busybox's shell, and that no text in them is executed or
+expanded. The lines, the table and the console are files of the test.
+
+    boot_words.py
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
+from farblock import HANG, Scratch, Skip, check, main  # noqa: E402
+
+LIB = os.path.join(os.path.dirname(os.path.dirname(HERE)), "boot", "lib")
+SHELLS = (["dash"], ["busybox", "sh"])
+IQN = "iqn.2025-01.org.example:disks"
+SRP = "id_ext=0001,ioc_guid=0002,dest=192.0.2.1:3260"
+SRP2 = "id_ext=0001,ioc_guid=0002,dest=192.0.2.2:3260"
+URL, URL2 = f"iscsi://192.0.2.1/{IQN}/0", f"srp://192.0.2.2/{IQN}/0"
+FORMS = "must be ibft, iscsi:, iser: or user:ibft, iscsi:ADDRESS:::LUN:IQN"
+
+# Words, what comes of them, and what the console says: one text for each line.
+WORDS_SAY = "printf '%s\\n' \"$fb_kind|$fb_specs|$fb_via|$fb_rdma|$fb_name|$fb_timeout\""
+WORDS = [
+    ("quiet ro console=ttyS0", "|||||180", []),
+    ("farblock.root=ibft", "iscsi|ibft||||180", []),
+    ("farblock.root=iscsi:ibft", "iscsi|ibft||||180", []),
+    ("farblock.root=iser:ibft", "iser|ibft||||180", []),
+    ("farblock.root=user:ibft", "user|ibft||||180", []),
+    (f"farblock.root=iscsi:192.0.2.1::::{IQN} ro", f"iscsi|192.0.2.1::::{IQN}||||180", []),
+    (f"farblock.root=srp:{SRP} farblock.root=srp:{SRP2}", f"srp|{SRP} {SRP2}||||180", []),
+    (f"farblock.root=user:{URL} farblock.root=user:{URL2}", f"user|{URL} {URL2}||||180", []),
+    (f"farblock.root=user:{URL} farblock.root=user:{URL}", f"user|{URL}||||180", []),
+    ("farblock.root=ibft farblock.root=ibft", "iscsi|ibft||||180", []),
+    (f"farblock.root=srp:{SRP} farblock.root=user:{URL}", f"srp|{SRP}||||180",
+     ["all paths are of one kind, the first is srp: ignored"]),
+    (f"farblock.root=iscsi:192.0.2.1::::{IQN} farblock.root=iscsi:192.0.2.2::::{IQN}",
+     f"iscsi|192.0.2.1::::{IQN}||||180", [f"192.0.2.2::::{IQN}: iscsi has one path"]),
+    (f"farblock.root=iser:192.0.2.1::::{IQN} farblock.root=ibft",
+     f"iser|192.0.2.1::::{IQN}||||180", ["farblock.root=iscsi:ibft: iser has one path"]),
+    (f"farblock.root=user:ibft farblock.root=user:{URL}", "user|ibft||||180",
+     ["the firmware's table has no second path: ignored"]),
+    (f"farblock.root=user:{URL} farblock.root=user:ibft", f"user|{URL}||||180",
+     ["the firmware's table has no second path: ignored"]),
+    ("farblock.root=", "|||||180", [f"farblock.root=: {FORMS}"]),
+    ("farblock.root=nfs", "|||||180", [f"farblock.root=nfs: {FORMS}"]),
+    ("farblock.root=nvme:192.0.2.1", "|||||180", [FORMS]),
+    ("farblock.root=iscsi:", "|||||180", [FORMS]),
+    ("farblock.root=srp:ibft", "|||||180", [FORMS]),
+    ("farblock.root=user:192.0.2.1", "|||||180", [FORMS]),
+    ("farblock.root=user:--help", "|||||180", [FORMS]),
+    (f"farblock.root=nvme:1 farblock.root=user:{URL}", f"user|{URL}||||180", [FORMS]),
+    ("farblock.via=nbd", "||nbd|||180", []),
+    ("farblock.via=ublk", "||ublk|||180", []),
+    ("farblock.via=fuse", "|||||180", ["farblock.via=fuse: must be ublk or nbd"]),
+    ("farblock.rdma=siw:eth1", "|||siw:eth1||180", []),
+    ("farblock.initiator=iqn.2025-01.org.example:a=b", "||||iqn.2025-01.org.example:a=b|180", []),
+    ("farblock.timeout=forever", "|||||forever", []),
+    ("farblock.timeout=30", "|||||30", []),
+    ("farblock.timeout=0", "|||||0", []),
+    ("farblock.timeout=0089", "|||||89", []),
+    ("farblock.timeout=99999999", "|||||99999999", []),
+    ("farblock.timeout=100000000", "|||||180", ["must be seconds, up to 8 digits, or forever: 180"]),
+    ("farblock.timeout=", "|||||180", ["farblock.timeout=: must be seconds"]),
+    ("farblock.timeout=-1", "|||||180", ["farblock.timeout=-1: must be seconds"]),
+    ("farblock.timeout=3m", "|||||180", ["farblock.timeout=3m: must be seconds"]),
+    ("farblock.timeout=60 farblock.timeout=1h", "|||||180", ["farblock.timeout=1h: must be"]),
+    ("farblock.roots=ibft", "|||||180", ["farblock.roots=ibft: no such word: root, via, rdma"]),
+    ("farblock.root=nfs\x1b[2J", "|||||180", ["farblock.root=nfs?[2J: must be"]),
+]
+
+# What stands after iscsi: or iser:, and what comes of it; None: it is refused.
+ISCSI_SAY = ("fb_iscsi_parse \"$fb_specs\" && "
+             "printf '%s\\n' \"$user|$secret|$address|$port|$lun|$iqn\" || echo refused")
+ISCSI = [
+    (f"192.0.2.1::::{IQN}", f"||192.0.2.1|||{IQN}"),
+    (f"192.0.2.1:6:3260:1:{IQN}", f"||192.0.2.1|3260|1|{IQN}"),
+    (f"192.0.2.1:::0:{IQN}", f"||192.0.2.1||0|{IQN}"),
+    (f"disks.example.org:::16383:{IQN}", f"||disks.example.org||16383|{IQN}"),
+    (f"[2001:db8::1]::3261:2:{IQN}", f"||2001:db8::1|3261|2|{IQN}"),
+    (f"[fe80::1%eth0]::::{IQN}", f"||fe80::1%eth0|||{IQN}"),
+    ("192.0.2.1::::eui.0123456789abcdef", "||192.0.2.1|||eui.0123456789abcdef"),
+    (f"web:pass@192.0.2.1::::{IQN}", f"web|pass|192.0.2.1|||{IQN}"),
+    (f"web:a:b@c@[2001:db8::1]::::{IQN}", f"web|a:b@c|2001:db8::1|||{IQN}"),
+    (f"web:*?[a]$HOME@192.0.2.1::::{IQN}", f"web|*?[a]$HOME|192.0.2.1|||{IQN}"),
+    ("192.0.2.1", None), ("192.0.2.1:", None), ("192.0.2.1::::", None), (f"192.0.2.1:::{IQN}", None),
+    (f"192.0.2.1:{IQN}", None), (f"::::{IQN}", None), (IQN, None), (f"[]::::{IQN}", None),
+    (f"[2001:db8::1::::{IQN}", None), (f"[2001:db8::1]:{IQN}", None), (f"2001:db8::1::::{IQN}", None),
+    (f"[2001:db8::1]3260::::{IQN}", None), ("192.0.2.1::::disks", None), ("192.0.2.1::::iqn.", None),
+    ("192.0.2.1::::iqn.2025-01.org.example:../../etc", None), (f"a/b::::{IQN}", None),
+    (f"web@192.0.2.1::::{IQN}", None), (f":pass@192.0.2.1::::{IQN}", None),
+    (f"web:@192.0.2.1::::{IQN}", None), (f"192.0.2.1:17:::{IQN}", None),
+    (f"192.0.2.1::65536::{IQN}", None), (f"192.0.2.1::x::{IQN}", None),
+    (f"192.0.2.1:::-1:{IQN}", None), (f"192.0.2.1:::16384:{IQN}", None),
+    (f"192.0.2.1:::010:{IQN}", None), (f"192.0.2.1:::$(>HIT):{IQN}", None),
+]
+
+# The LUN as the kernel shows that of the firmware's table; None: it is refused.
+LUNS = [
+    ("00000000", 0), ("01000000", 1), ("0a000000", 10), ("0f000000", 15), ("010000000", 16),
+    ("0ff000000", 255), ("410000000", 256), ("41f000000", 271), ("4110000000", 272),
+    ("7fff000000", 16383), ("405000000", 5), ("0001000000000000", 1), ("0010000000000000", 16),
+    ("4100000000000000", 256), ("", None), ("0", None), ("01", None), ("01000001", None),
+    ("x1000000", None), ("0$(>HIT)000000", None), ("a[$(>HIT)]000000", None), ("11000000", None),
+]
+
+# Words, and the address of the target that they name.
+ADDRESSES = [
+    ("farblock.root=ibft", "192.0.2.9"), ("farblock.root=user:ibft", "192.0.2.9"),
+    (f"farblock.root=iscsi:192.0.2.1::::{IQN}", "192.0.2.1"),
+    (f"farblock.root=iser:a:b@[2001:db8::1]::::{IQN}", "2001:db8::1"),
+    (f"farblock.root=srp:{SRP} farblock.root=srp:{SRP2}", "192.0.2.1"),
+    ("farblock.root=srp:id_ext=1,dest=[2001:db8::1]:5000,comp_vector=1", "2001:db8::1"),
+    ("farblock.root=srp:id_ext=1,dgid=fe80,pkey=ffff,service_id=1", ""),
+    (f"farblock.root=user:{URL}", "192.0.2.1"),
+    (f"farblock.root=user:iser://web@192.0.2.1:3261/{IQN}/0", "192.0.2.1"),
+    (f"farblock.root=user:iscsi://[2001:db8::1]/{IQN}/0", "2001:db8::1"),
+    (f"farblock.root=user:iscsi://web@[2001:db8::1]:3260/{IQN}/0", "2001:db8::1"),
+    (f"farblock.root=user:{URL} farblock.root=user:iscsi://web@192.0.2.2/{IQN}/1", "192.0.2.1"),
+]
+
+TEXTS = [
+    "plain", "two  words ", "it's", "''", "'; >HIT; '", '"$(>HIT)"', "$HOME `>HIT` ${x}", "a\\nb\\c\\0",
+    "\\", "*", "[a-z]*", "-n", "-e x", "#", "&& >HIT", "~",
+]
+
+HOSTILE = ["$(>HIT)", "`>HIT`", ";>HIT;", "'>HIT'", '">HIT"', "&>HIT&", "|>HIT|", "${x:=>HIT}", "*",
+           "?IT", "[a-z]*", "~", "\\"]
+
+
+class Machine:
+    """What a shell of the initramfs finds, in a folder of the test."""
+
+    def __init__(self, scratch, shell):
+        self.scratch, self.shell = scratch, shell
+        self.folder = os.path.join(scratch.path, "-".join(shell))
+        self.place = os.path.join(self.folder, "place")
+        for part in ("place", "run", "ibft/target0", "bin"):
+            os.makedirs(os.path.join(self.folder, part))
+        self.write("ibft/target0/ip-addr", "192.0.2.9\n")
+        self.write("ibft/target0/target-name", IQN + "\n")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="latin-1") as out:
+            out.write(text)
+
+    def run(self, script, line="", **more):
+        """What the script says after the library has read the line, and what the console shows."""
+        self.write("cmdline", line + "\n")
+        self.write("console", "")
+        env = {"PATH": f"{self.path('bin')}:{os.environ['PATH']}", "HOME": "/root", "fb_here": LIB,
+               "fb_cmdline": self.path("cmdline"), "fb_console": self.path("console"),
+               "fb_ibft": self.path("ibft"), "fb_run": self.path("run"), **more}
+        done = subprocess.run([*self.shell, "-c", f". {LIB}/root.sh\nfb_words\n{script}"], env=env,
+                              cwd=self.place, text=True, stdout=subprocess.PIPE, timeout=HANG,
+                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
+        with open(self.path("console"), encoding="latin-1") as console:
+            return done.stdout.removesuffix("\n"), console.read().splitlines()
+
+    def expect(self, what, found, expected):
+        check(found == expected, f"{self.shell[0]}: {what}: {found!r}, not {expected!r}")
+
+    def unharmed(self, what, files=()):
+        self.expect(f"{what}: files made", sorted(os.listdir(self.place)), sorted(files))
+
+
+def words_are_read(machine):
+    for line, values, said in WORDS:
+        found, console = machine.run(WORDS_SAY, line)
+        machine.expect(line, found, values)
+        check(len(console) == len(said) and all(a in b for a, b in zip(said, console)),
+              f"{machine.shell[0]}: {line}: the console says {console}, not {said}")
+        check(all(b.startswith("farblock: ") for b in console), f"{console}: who speaks?")
+
+
+def iscsi_words_are_parsed(machine):
+    for text, values in ISCSI:
+        found, _ = machine.run(ISCSI_SAY, f"farblock.root=iscsi:{text}")
+        machine.expect(text, found, values or "refused")
+    # A wrong one is named with the right form, once.
+    _, console = machine.run("fb_prepare; fb_prepare", "farblock.root=iser:192.0.2.1")
+    machine.expect("said once", len(console), 1)
+    check("must be iser:[USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN" in console[0], console[0])
+    _, console = machine.run("fb_prepare; fb_prepare", "farblock.root=nfs")
+    check(len(console) == 2 and "no farblock.root= of this machine" in console[1], str(console))
+
+
+def luns_of_the_table_are_read(machine):
+    for text, lun in LUNS:
+        machine.write("ibft/target0/lun", text + "\n")
+        found, console = machine.run("fb_ibft_target && echo \"$lun $iqn\" || echo refused")
+        machine.expect(f"LUN {text!r}", found, "refused" if lun is None else f"{lun} {IQN}")
+        machine.expect(f"LUN {text!r} is named", [f"LUN '{text}'" in line for line in console],
+                       [True] if lun is None else [])
+
+
+def credentials_of_the_table_are_read(machine):
+    machine.write("ibft/target0/lun", "01000000\n")
+    machine.write("ibft/target0/port", "3260\n")
+    machine.write("ibft/target0/chap-name", "we b\n")
+    machine.write("ibft/target0/chap-secret", "$(>HIT)*\\n'\"\n")
+    os.makedirs(machine.path("ibft/initiator"), exist_ok=True)
+    machine.write("ibft/initiator/initiator-name", "iqn.2025-01.org.example:me\n")
+    script = "fb_ibft_target; printf '%s\\n' \"$address|$port|$user|$secret|$fb_name\""
+    for line, name in (("", "me"), ("farblock.initiator=iqn.2025-01.org.example:other", "other")):
+        found, _ = machine.run(script, line)
+        machine.expect("the table", found, "192.0.2.9|3260|we b|$(>HIT)*\\n'\"|"
+                       f"iqn.2025-01.org.example:{name}")
+
+
+def addresses_are_found(machine):
+    for line, address in ADDRESSES:
+        found, _ = machine.run("[ \"$fb_specs\" = ibft ] || fb_iscsi_parse \"$fb_specs\"\n"
+                               "fb_target_address", line)
+        machine.expect(f"address of {line}", found, address)
+
+
+def state_comes_back(machine):
+    """Through a file that another shell reads: what one attempt says to the next."""
+    for text in TEXTS:
+        found, _ = machine.run("fb_last_cause=$text fb_srp_up=$text fb_name=$text\n"
+                               "fb_save_state >\"$fb_run/state\"\n"
+                               "fb_last_cause='' fb_srp_up='' fb_name=''\n. \"$fb_run/state\"\n"
+                               "printf '%s|' \"$fb_last_cause\" \"$fb_srp_up\" \"$fb_name\"",
+                               text=text)
+        machine.expect(f"state {text!r}", found, f"{text}|{text}|{text}|")
+        machine.unharmed(f"state {text!r}")
+
+
+def causes_are_said_as_they_are(machine):
+    for text in TEXTS:
+        _, console = machine.run("fb_cause \"$text\"; fb_cause \"$text\"", text=text)
+        machine.expect(f"cause {text!r}", console, [f"farblock: {text}"])
+
+
+def a_text_for_a_script_is_plain(machine):
+    """dracut's die puts its text between double quotes into a script."""
+    for text in TEXTS + HOSTILE + ["a\nb", "\x1b[2J"]:
+        found, _ = machine.run("eval \"printf '%s' \\\"$(fb_plain \"$text\")\\\"\"", text=text)
+        kept = "".join("?" if c < " " else c for c in text if c not in '"$`\\')
+        machine.expect(f"text {text!r}", found, kept)
+        machine.unharmed(f"text {text!r}")
+
+
+def nothing_of_a_word_is_executed(machine):
+    """A file of the current directory that a pattern could become, and one that commands would make."""
+    traps = ["AIT", "farblock.rdma=AIT", "farblock.initiator=AIT"]
+    for name in traps:
+        open(os.path.join(machine.place, name), "w").close()
+    for text in HOSTILE:
+        line = (f"farblock.root=srp:dest={text} farblock.rdma={text} farblock.initiator={text}"
+                f" farblock.timeout={text} farblock.via={text} farblock.{text}")
+        found, console = machine.run(
+            WORDS_SAY + "\nfb_target_address >/dev/null\nfb_rdma_device 127.0.0.1\n"
+            "fb_save_state >\"$fb_run/state\"\n. \"$fb_run/state\"", line)
+        machine.expect(text, found, f"srp|dest={text}||{text}|{text}|180")
+        for said in (f"farblock.timeout={text}: must be", f"farblock.via={text}: must be",
+                     f"farblock.{text}: no such word", f"farblock.rdma={text}: must be siw or rxe"):
+            check(any(said in line for line in console), f"{console}: not {said}")
+        machine.unharmed(text, traps)
+    for name in traps:
+        os.unlink(os.path.join(machine.place, name))
+
+
+def programs_get_the_words_as_they_are(machine):
+    """Paths of SRP and of farblock-initiator that look like a pattern with a file."""
+    found = "a=*,dest=192.0.2.1:1"
+    path = os.path.join(machine.place, "a=b,dest=192.0.2.1:1")
+    open(path, "w").close()
+    said, _ = machine.run("modprobe() { :; }\nfb_has_rdma_device() { :; }\n"
+                          "fb_srp_login() { printf '%s\\n' \"$1\"; return 1; }\nfb_attempt_srp",
+                          f"farblock.root=srp:{found} farblock.root=srp:{SRP}")
+    machine.expect("SRP", said, f"{found}\n{SRP}")
+    os.unlink(path)
+    os.makedirs(os.path.join(machine.place, "iscsi:", "h", "x"))
+    machine.write("bin/farblock-initiator", "#!/bin/sh\nprintf '%s|' \"$@\" >&2\n")
+    os.chmod(machine.path("bin/farblock-initiator"), 0o755)
+    for words, arguments in (
+            ("farblock.root=user:iscsi://[h]/* farblock.root=user:iscsi://?/x farblock.via=nbd",
+             "attach|iscsi://[h]/*|iscsi://?/x|--root-disk|--name|root|--via|nbd|"),
+            ("farblock.root=user:ibft farblock.initiator=*",
+             "boot|-b|--timeout|1|--name|root|--initiator-name|*|")):
+        said, _ = machine.run("modprobe() { :; }\nfb_attempt_user\ncat \"$fb_run/attach.log\"", words)
+        machine.expect(words, said, arguments)
+    shutil.rmtree(os.path.join(machine.place, "iscsi:"))
+
+
+def patterns_work_after_the_words(machine):
+    """The library itself looks for files of /sys by patterns."""
+    found, _ = machine.run("echo /pro[c]", f"farblock.root=user:{URL}")
+    machine.expect("patterns", found, "/proc")
+
+
+def test():
+    for shell in SHELLS:
+        if not shutil.which(shell[0]):
+            raise Skip(f"{shell[0]} is not installed (etc/deps.sh check)")
+    with Scratch() as scratch:
+        for shell in SHELLS:
+            machine = Machine(scratch, shell)
+            for claim in (words_are_read, iscsi_words_are_parsed, luns_of_the_table_are_read,
+                          credentials_of_the_table_are_read, addresses_are_found, state_comes_back,
+                          causes_are_said_as_they_are, a_text_for_a_script_is_plain,
+                          nothing_of_a_word_is_executed, programs_get_the_words_as_they_are,
+                          patterns_work_after_the_words):
+                claim(machine)
+                machine.unharmed(claim.__name__)
+                print(f"{shell[0]}: {claim.__name__.replace('_', ' ')}")
+    return 0
+
+
+if __name__ == "__main__":
+    main(test)
