@@ -15,8 +15,8 @@ fb_attempt_user() {
 	[ -z "$fb_via" ] || set -- "$@" --via "$fb_via"
 	[ -z "$fb_name" ] || set -- "$@" --initiator-name "$fb_name"
 	case $fb_specs in
-	# Its own attempts end at once: this script repeats them.
-	ibft) set -- boot -b --timeout 1 --name root "$@" ;;
+	# It waits a while itself; this script repeats it for as long as farblock.timeout says.
+	ibft) set -- boot -b --timeout 20 --name root "$@" ;;
 	*)
 		set -f
 		set -- attach $fb_specs --root-disk --name root "$@"

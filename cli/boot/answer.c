@@ -5,17 +5,21 @@
 
 #include "cli/boot/boot.h"
 
-void boot_warn(struct boot *b, const char *fmt, ...)
+static void add(struct json_object *list, const char *fmt, va_list ap)
 {
 	char *text = NULL;
+	if (vasprintf(&text, fmt, ap) < 0)
+		return;
+	json_add_text(list, text);
+	free(text);
+}
+
+void boot_warn(struct boot *b, const char *fmt, ...)
+{
 	va_list ap;
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	add(b->warnings, fmt, ap);
 	va_end(ap);
-	if (text)
-		json_object_array_add(b->warnings, json_object_new_string(text));
-	free(text);
 }
 
 struct json_object *boot_way(struct boot *b, const char *transport, const char *portal)
@@ -29,15 +33,10 @@ struct json_object *boot_way(struct boot *b, const char *transport, const char *
 
 void boot_line(struct json_object *way, const char *section, const char *fmt, ...)
 {
-	char *text = NULL;
 	va_list ap;
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	add(json_list(way, section), fmt, ap);
 	va_end(ap);
-	if (text)
-		json_add_text(json_list(way, section), text);
-	free(text);
 }
 
 unsigned boot_firmware_lun(unsigned lun)

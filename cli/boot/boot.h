@@ -80,6 +80,10 @@ unsigned boot_firmware_lun(unsigned lun);
 
 // ---- places.c: fills places and warns of portals that do not work ----
 int boot_find_places(struct boot *b, struct err *e);
+// Calls found with what info says of each portal of the group, NULL if that fails, and its name.
+int boot_each_portal(struct boot *b,
+		     void (*found)(struct boot *b, struct json_object *info, const char *name),
+		     struct err *e);
 // The place at the same address where firmware can log in by TCP; NULL: none.
 const struct boot_place *boot_tcp_at(const struct boot *b, const struct boot_place *p);
 

@@ -133,7 +133,9 @@ static void warn_of_software(struct boot *b)
 			  b->places[i].portal);
 }
 
-int boot_find_places(struct boot *b, struct err *e)
+int boot_each_portal(struct boot *b,
+		     void (*found)(struct boot *b, struct json_object *info, const char *name),
+		     struct err *e)
 {
 	char path[BOOT_PATH_SIZE + 100];
 	struct json_object *tree = NULL;
@@ -145,10 +147,18 @@ int boot_find_places(struct boot *b, struct err *e)
 		const char *name = text_field(child, "name");
 		snprintf(path, sizeof path, "%s/portals/%.90s", b->group, name);
 		struct json_object *info = boot_node(b, path);
-		add_portal(b, info, name);
+		found(b, info, name);
 		json_object_put(info);
 	}
 	json_object_put(tree);
+	return 0;
+}
+
+int boot_find_places(struct boot *b, struct err *e)
+{
+	int r = boot_each_portal(b, add_portal, e);
+	if (r < 0)
+		return r;
 	if (!b->place_count)
 		boot_warn(b, "%.200s has no portal that works (%.200s/portals create)", b->target,
 			  b->group);

@@ -85,23 +85,17 @@ static void all_ways(struct boot *b, struct json_object *ways)
 			  words);
 }
 
+static void add_portal(struct boot *b, struct json_object *info, const char *name)
+{
+	json_each (one, json_field(info, "attach"))
+		put(b, name, one);
+}
+
 int boot_srp_ways(struct boot *b, struct err *e)
 {
-	char path[BOOT_PATH_SIZE + 100];
-	struct json_object *tree = NULL;
-	snprintf(path, sizeof path, "%s/portals", b->group);
-	int r = shell_call(b->s, "tree.ls", params_of_ls(path, 1), &tree, e);
+	int r = boot_each_portal(b, add_portal, e);
 	if (r < 0)
 		return r;
-	json_each (child, json_field(tree, "children")) {
-		const char *name = text_field(child, "name");
-		snprintf(path, sizeof path, "%s/portals/%.90s", b->group, name);
-		struct json_object *info = boot_node(b, path);
-		json_each (one, json_field(info, "attach"))
-			put(b, name, one);
-		json_object_put(info);
-	}
-	json_object_put(tree);
 	all_ways(b, b->ways);
 	return 0;
 }

@@ -6,17 +6,19 @@ from machine import Machine
 from target import Root
 
 WORDS = "ip=dhcp farblock.timeout=20"
+SHELL = r"\(initramfs\)|emergency mode|dracut:/#"
 
 
-def says(text, words, chap=None, is_away=False, options=(), pair="initrd-6.12"):
+def says(text, words, chap=None, is_away=False, is_unplugged=False, pair="initrd-6.12"):
     """The console says text, with what to do, and then gives a rescue shell."""
     with Scratch() as scratch, Root(scratch, chap=chap) as root:
         if is_away:
             root.daemon.stop()
-        with Machine(scratch, pair=pair, words=f"{words(root)} {WORDS}", options=options,
-                     name="error") as machine:
+        with Machine(scratch, pair=pair, words=f"{words(root)} {WORDS}", name="error",
+                     is_unplugged=is_unplugged) as machine:
             machine.wait_for("farblock: .*" + text)
-            machine.wait_for(r"no root disk after 20 s")
+            machine.wait_for(r"no root disk after 20 s: .*" + text)
+            machine.wait_for(SHELL)
         if is_away:
             root.daemon.start()
 
@@ -48,8 +50,40 @@ def target_down():
 
 def no_link():
     """No cable: the interface is named."""
-    says("no link at eth0: check cable", by_words(), options=["-S"])
+    says("no link at eth0: check cable", by_words(), is_unplugged=True)
+
+
+def late_link():
+    """A cable that comes later, before the time is over."""
+    with Scratch() as scratch, Root(scratch) as root:
+        with Machine(scratch, words=f"{by_words()(root)} ip=dhcp farblock.timeout=forever",
+                     is_unplugged=True, name="late") as machine:
+            machine.wait_for("farblock: no link at eth0")
+            machine.plug()
+            machine.wait_for("farroot login:")
+
+
+def late_target():
+    """A target that comes later, with words that ask to wait for it without end."""
+    with Scratch() as scratch, Root(scratch) as root:
+        root.daemon.stop()
+        with Machine(scratch, words=f"{by_words()(root)} ip=dhcp farblock.timeout=forever",
+                     name="late") as machine:
+            machine.wait_for("farblock: .*connection refused")
+            root.daemon.start()
+            machine.wait_for("farroot login:")
+
+
+def user_target_down():
+    """The same, of farblock-initiator."""
+    says("onnection refused", lambda root: f"farblock.root=user:{root.url()}", is_away=True)
+
+
+def user_no_such_lun():
+    """The same, of farblock-initiator."""
+    says("LUN 5", lambda root: f"farblock.root=user:{root.url().rsplit('/', 1)[0]}/5")
 
 
 SCENARIOS = {f.__name__.replace("_", "-"): f for f in (
-    wrong_secret, no_such_lun, no_such_target, target_down)}
+    wrong_secret, no_such_lun, no_such_target, target_down, no_link, late_link, late_target,
+    user_target_down, user_no_such_lun)}

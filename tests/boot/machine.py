@@ -2,14 +2,16 @@
 """A machine that boots from a LUN: QEMU without a disk, its console and what is seen on it."""
 
 import glob
+import json
 import os
 import re
+import socket
 import subprocess
 import threading
 import time
 
 import farblock_path  # noqa: F401
-from farblock import Failure, check, program
+from farblock import Failure, check, eventually, program
 
 BOOT = os.environ.get("FARBLOCK_BOOT") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "farblock-boot")
@@ -35,13 +37,15 @@ class Machine:
     kernel), ipxe (iPXE logs in for its table and loads the kernel by TFTP), direct (QEMU loads the
     kernel) or local (a disk of the machine's own, to compare with).
 
+    is_unplugged: without a cable, until plug().
+
     events: pairs of a pattern on the console and what to call then, once each, in their order."""
 
     def __init__(self, scratch, pair="initrd-6.12", how="direct", words="", command=None, ipxe="",
-                 disk=None, events=(), network="user,id=n0", options=(), name="machine"):
+                 disk=None, events=(), network="user,id=n0", is_unplugged=False, name="machine"):
         self.scratch, self.pair, self.how, self.words = scratch, pair, how, words
         self.command, self.ipxe, self.disk = command, ipxe, disk
-        self.events, self.network, self.options = list(events), network, list(options)
+        self.events, self.network, self.is_unplugged = list(events), network, is_unplugged
         self.name, self.lines, self.begun = name, [], None
         self.changed, self.qemu, self.reader = threading.Condition(), None, None
         self.echo = os.environ.get("FARBLOCK_BOOT_ECHO") == "1"
@@ -91,11 +95,33 @@ class Machine:
                    "tcg,thread=multi", "-cpu", "max,erms=off", "-smp", "1", "-m", "1536M",
                    "-display", "none", "-vga", "none", "-monitor", "none", "-serial", "stdio",
                    "-no-reboot", "-device", "virtio-rng-pci", *self.boot_options(), "-device",
-                   "virtio-net-pci,netdev=n0,id=nic0", *self.options]
+                   "virtio-net-pci,netdev=n0,id=nic0"]
+        if self.is_unplugged:  # it waits for plug(False) before its first instruction
+            command += ["-S", "-qmp", f"unix:{self.qmp_path()},server=on,wait=off"]
         if self.command:
             path = self.scratch.file(f"{self.name}-command", content=self.command)
             command += ["-fw_cfg", f"name=opt/boot/command,file={path}"]
         return command
+
+    # ---- the cable ----
+
+    def qmp_path(self):
+        return self.scratch.file(f"{self.name}.qmp")
+
+    def plug(self, is_up=True):
+        """Puts the cable in, or takes it out, of a machine that began without one."""
+        with socket.socket(socket.AF_UNIX) as monitor:
+            eventually("QEMU's monitor", lambda: not monitor.connect_ex(self.qmp_path()))
+            with monitor.makefile("rw") as lines:
+                for order in ({"execute": "qmp_capabilities"},
+                              {"execute": "set_link", "arguments": {"name": "nic0", "up": is_up}},
+                              {"execute": "cont"}):
+                    lines.write(json.dumps(order) + "\n")
+                    lines.flush()
+                    answer = {}
+                    while not {"return", "error"} & set(answer):
+                        answer = json.loads(lines.readline())
+                    check("return" in answer, f"{order}: {answer}")
 
     # ---- the console ----
 
@@ -105,6 +131,8 @@ class Machine:
                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
+        if self.is_unplugged:
+            self.plug(False)
         return self
 
     def __exit__(self, *_):
