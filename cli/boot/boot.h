@@ -53,6 +53,8 @@ struct boot {
 int boot_info(struct shell *s, const char *path, const char *initiator, struct json_object **ret,
 	      struct err *e);
 // Prints such an object.
+// The lines of one section, of the first way that has it. -ENOENT with a text.
+int boot_show_section(struct json_object *o, const char *name, FILE *out, struct err *e);
 void boot_show(struct json_object *info, FILE *out);
 
 // ---- find.c ----

@@ -8,7 +8,7 @@
 #include "cli/shell/command.h"
 
 struct wish {
-	const char *lun, *initiator; // NULL: not given
+	const char *lun, *initiator, *section; // NULL: not given
 };
 
 static int take(const char **to, const char *name, const char *text, struct err *e)
@@ -31,7 +31,14 @@ static const char *dashed(const struct line *l, unsigned *i)
 	return *i + 1 < l->count && !l->values[*i + 1].name ? l->values[++*i].text : NULL;
 }
 
-// boot-info [LUN] [initiator=NAME], also --initiator NAME.
+static const char **named(struct wish *w, const char *name)
+{
+	if (!strcmp(name, "initiator"))
+		return &w->initiator;
+	return !strcmp(name, "section") ? &w->section : &w->lun;
+}
+
+// boot-info [LUN] [initiator=NAME] [section=NAME], also --initiator NAME.
 static int understand(struct wish *w, const struct line *l, struct err *e)
 {
 	int r = 0;
@@ -41,8 +48,8 @@ static int understand(struct wish *w, const struct line *l, struct err *e)
 		const char *initiator = v->name ? NULL : dashed(l, &i);
 		if (initiator)
 			r = take(&w->initiator, "initiator", initiator, e);
-		else if (v->name && !strcmp(v->name, "initiator"))
-			r = take(&w->initiator, "initiator", v->text, e);
+		else if (v->name)
+			r = take(named(w, v->name), v->name, v->text, e);
 		else if (!v->name && !strncmp(v->text, "--", 2))
 			r = err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", v->text);
 		else
@@ -61,7 +68,9 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		r = shell_path(path, w.lun ? w.lun : ".", &lun, e);
 	if (!r)
 		r = boot_info(s, lun, w.initiator, &info, e);
-	if (!r && s->is_json)
+	if (!r && w.section)
+		r = boot_show_section(info, w.section, s->look.out, e);
+	else if (!r && s->is_json)
 		show_json(&s->look, info);
 	else if (!r)
 		boot_show(info, s->look.out);
@@ -74,6 +83,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 static const struct shell_param params[] = {
 	{"lun", "node", false, NULL, "path of a LUN or mapped LUN, or of a storage object, target or portal group with a single LUN; default: the current path"},
 	{"initiator", "string", false, NULL, "name of the machine that boots; default: of the ACL that maps the LUN (also --initiator NAME)"},
+	{"section", "string", false, NULL, "print this part alone, as it goes into a file: ipxe, root_path, dnsmasq, grub and the others that --json names"},
 	{0},
 };
 // clang-format on

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // boot-info: the text of the answer.
+#include <errno.h>
 #include <string.h>
 
 #include "cli/boot/boot.h"
@@ -44,6 +45,29 @@ static void show_way(struct json_object *way, struct json_object *before, FILE *
 	}
 	if (leaves_out)
 		fprintf(out, "\nThe rest is as above.\n");
+}
+
+static bool is_section(const char *name)
+{
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+		if (!strcmp(sections[i].name, name))
+			return true;
+	return false;
+}
+
+int boot_show_section(struct json_object *o, const char *name, FILE *out, struct err *e)
+{
+	json_each (way, json_field(o, "ways")) {
+		struct json_object *lines = is_section(name) ? json_field(way, name) : NULL;
+		if (!json_count(lines))
+			continue;
+		json_each (line, lines)
+			fprintf(out, "%s\n", json_object_get_string(line));
+		return 0;
+	}
+	return err_set(e, -ENOENT,
+		       "%s has no section '%.40s' (boot-info --json names those it has)",
+		       text_field(o, "target"), name);
 }
 
 void boot_show(struct json_object *o, FILE *out)

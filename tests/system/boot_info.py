@@ -134,6 +134,13 @@ def kernel_words_are_those_of_the_transport(shell, group):
     check("rd.iscsi.param=iface.transport_name=iser" in iser["dracut"][0], iser)
 
 
+def a_section_is_printed_alone(shell, group):
+    lun = f"{group}/luns/lun0"
+    lines = ways(shell, group)["TCP"]["dnsmasq"]
+    check(shell("boot-info", lun, "section=dnsmasq").splitlines() == lines, lines)
+    shell("boot-info", lun, "section=nonsense", status=3, text="no section 'nonsense'")
+
+
 def a_lun_is_found_by_each_of_its_paths(shell, group):
     expected = info(shell, f"{group}/luns/lun0")
     check(expected["initiator"] == HOST and expected["user"] == "machine", expected)
@@ -252,6 +259,7 @@ def main():
         with Farblockd(scratch, config) as daemon:
             shell = Shell(daemon)
             group = make(shell)
+            a_section_is_printed_alone(shell, group)
             a_lun_is_found_by_each_of_its_paths(shell, group)
             kernel_words_are_those_of_the_transport(shell, group)
             farblock_initiator_takes_the_urls(scratch, shell, group)
