@@ -10,7 +10,7 @@ apt_bench="tgt istgt libiscsi-bin qemu-utils nbd-client fio python3"
 apt_lint="clang-format python3 git universal-ctags"
 apt_fuzz="clang libclang-rt-14-dev"
 apt_lab="qemu-system-x86 busybox-static kmod e2fsprogs iproute2 util-linux xz-utils python3 gcc make libelf1"
-apt_boot="mmdebstrap qemu-system-x86 ipxe-qemu e2fsprogs fdisk grub-pc-bin grub-common kmod cpio zstd gcc make libelf1 python3"
+apt_boot="mmdebstrap systemd-container socat debhelper dpkg-dev fakeroot lintian qemu-system-x86 ipxe-qemu e2fsprogs fdisk grub-pc-bin grub-common kmod cpio zstd gcc make libelf1 python3"
 apt_deb="debhelper dpkg-dev fakeroot git lintian"
 
 dnf_build="gcc make cmake pkgconf-pkg-config liburing-devel json-c-devel isa-l-devel openssl-devel libedit-devel libblkid-devel fuse3-devel rdma-core-devel libmicrohttpd-devel sg3_utils-devel"

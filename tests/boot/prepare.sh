@@ -159,13 +159,5 @@ if [ ! -e root.img ]; then
 	echo "boot: making $BOOT/root.img" >&2
 	mkdir -p root/boot/grub
 	grub_menu >root/boot/grub/grub.cfg
-	rm -f root.img.new
-	truncate -s 4G root.img.new
-	echo 'start=2048, type=83, bootable' | sfdisk -q root.img.new
-	mke2fs -q -t ext4 -L farroot -d root -E offset=$((1 << 20)) -F root.img.new $(((4 << 20) - 1024))k
-	grub-mkimage -O i386-pc -o core.img -p '(hd0,msdos1)/boot/grub' biosdisk part_msdos ext2 linux normal \
-		configfile serial terminal smbios search search_label echo test
-	dd if=/usr/lib/grub/i386-pc/boot.img of=root.img.new bs=440 count=1 conv=notrunc status=none
-	dd if=core.img of=root.img.new bs=512 seek=1 conv=notrunc status=none
-	mv root.img.new root.img
+	"$here/../../boot/diskless-debian" --size 4G --tree root root.img
 fi

@@ -22,7 +22,7 @@ TRIGGERS = sorted(["activate-noawait update-initramfs", "interest-noawait /usr/b
 # What both take from farblock-initiator.
 SHARED = """lib/systemd/system/iscsid.service.d lib/systemd/system/iscsid.socket.d
 lib/udev/rules.d/61-farblock.rules lib/udev/rules.d/62-farblock-root.rules
-usr/bin/farblock-initiator usr/lib/farblock/boot""".split()
+usr/bin/farblock-initiator usr/lib/farblock/boot/*.sh""".split()
 
 
 def has_its_files(scratch, name, deb):
