@@ -40,7 +40,7 @@ static void ready_here(void *arg, struct json_object *status)
 int attach_in_foreground(struct tool *t, const struct holder_config *c)
 {
 	struct err e;
-	int r = c->is_root ? attach_leave_root(&e) : 0;
+	int r = c->is_root ? attach_leave_root(c->run_dir, &e) : 0;
 	if (!r)
 		r = holder_run(c, ready_here, t, &e);
 	return r < 0 ? tool_fail_by(&e) : TOOL_OK;
@@ -113,7 +113,7 @@ static int hold(void *arg, int fd)
 static int hold_root(const struct holder_config *c, int fd)
 {
 	struct err e;
-	int r = attach_leave_root(&e);
+	int r = attach_leave_root(c->run_dir, &e);
 	if (r < 0) {
 		tell_error(fd, &e);
 		return -r;

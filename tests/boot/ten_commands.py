@@ -103,6 +103,7 @@ class Server(Process):
 
 def boots(debs):
     with Scratch() as scratch, Relay(scratch, True), Server(scratch, debs) as server:
+        server.run("apt-get -qq update")
         for command in commands():
             server.run(command)
         with Machine(scratch, how="san", network=NETWORK, name="m1") as machine:

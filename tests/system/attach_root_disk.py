@@ -63,6 +63,19 @@ def also_when_the_target_is_away(attachments, daemon):
     goes_on(attachments, pid)
 
 
+def keeps_no_file_system_busy(scratch, attachments, target):
+    """One that was mounted before: unmounted, its loop device is free again."""
+    image, place = scratch.file("other.img", size=16 << 20), scratch.file("other")
+    os.makedirs(place)
+    run(["mkfs.ext4", "-q", "-F", image])
+    run(["mount", "-o", "loop", image, place])
+    try:
+        attachments.attach(target.url(), *WORDS)
+    finally:
+        run(["umount", place])
+    eventually("the loop device is free", lambda: not run(["losetup", "-j", image]).stdout)
+
+
 def detached_in_order_both_end(attachments):
     pid = process(attachments)
     keeper = parent_of(pid)
@@ -119,7 +132,7 @@ def another_root_takes_the_place_of_its_own(scratch, target):
 def run_all():
     if os.geteuid():
         raise Skip("--root-disk needs root")
-    for tool in ("qemu-io", "unshare"):
+    for tool in ("qemu-io", "unshare", "mkfs.ext4", "losetup"):
         if not shutil.which(tool):
             raise Skip(f"{tool} is not installed")
     with Scratch() as scratch, Attachments(scratch) as attachments:
@@ -127,7 +140,7 @@ def run_all():
         path = scratch.file("disk.img", size=16 << 20)
         target = config.target([config.fileio("disk", path, 16 << 20)])
         with Farblockd(scratch, config) as daemon:
-            attachments.attach(target.url(), *WORDS)
+            keeps_no_file_system_busy(scratch, attachments, target)
             both_are_marked(attachments)
             one_that_dies_is_started_again(attachments)
             also_when_the_target_is_away(attachments, daemon)
