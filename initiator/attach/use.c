@@ -14,11 +14,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "initiator/attach/escapes.h"
 
-enum { PARTS_MAX = 256 };
+enum {
+	PARTS_MAX = 256,
+	CLAIM_MS = 3000, // how long a claim is given to end
+	CLAIM_PAUSE_MS = 50,
+};
 
 struct target { // a disk and its partitions
 	const char *path;
@@ -205,15 +210,27 @@ static int find(struct target *t, const char *path, struct err *e)
 	return each(folder, part_found, t);
 }
 
-// What the kernel itself has claimed, and what the lists do not show.
-static int check_claim(const struct target *t, struct err *e)
+static bool is_claimed(const char *path)
 {
-	int fd = open(t->path, O_RDONLY | O_EXCL | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
 
 	if (fd >= 0)
 		close(fd);
-	else if (errno == EBUSY)
-		return err_set(e, -EBUSY, "%s: in use", t->path);
+	return fd < 0 && errno == EBUSY;
+}
+
+// What the kernel itself has claimed, and what the lists do not show: a file system that was just
+// unmounted, for a moment, or one that is mounted in another mount namespace.
+static int check_claim(const struct target *t, struct err *e)
+{
+	const struct timespec pause = { .tv_nsec = CLAIM_PAUSE_MS * 1000000l };
+
+	for (unsigned ms = 0; is_claimed(t->path); ms += CLAIM_PAUSE_MS) {
+		if (ms >= CLAIM_MS)
+			return err_set(e, -EBUSY, "%s: in use (perhaps mounted in a container)",
+				       t->path);
+		nanosleep(&pause, NULL);
+	}
 	return 0;
 }
 
