@@ -84,7 +84,7 @@ class Server(Process):
                 return pid
         return None
 
-    def ask(self, command, timeout=900):
+    def ask(self, command, timeout=3600):
         return subprocess.run(["nsenter", "-t", self.init(), "-m", "-u", "-i", "-p", "-r", "-w", "sh",
                                "-c", f"cd /root && {command}"], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False)
