@@ -287,7 +287,7 @@ def programs_get_the_words_as_they_are(machine):
             ("farblock.root=user:iscsi://[h]/* farblock.root=user:iscsi://?/x farblock.via=nbd",
              "attach|iscsi://[h]/*|iscsi://?/x|--root-disk|--name|root|--via|nbd|"),
             ("farblock.root=user:ibft farblock.initiator=*",
-             "boot|-b|--timeout|1|--name|root|--initiator-name|*|")):
+             "boot|-b|--timeout|20|--name|root|--initiator-name|*|")):
         said, _ = machine.run("modprobe() { :; }\nfb_attempt_user\ncat \"$fb_run/attach.log\"", words)
         machine.expect(words, said, arguments)
     shutil.rmtree(os.path.join(machine.place, "iscsi:"))
