@@ -16,7 +16,7 @@ struct link {
 };
 
 // The interface of that MAC address itself, not one above it (VLAN, bridge, bond). 0; ret->index 0:
-// there is none.
+// no interface has it.
 int link_by_mac(struct rtnl *r, const uint8_t mac[6], struct link *ret);
 // The VLAN of that id above an interface; likewise.
 int link_vlan(struct rtnl *r, unsigned parent, unsigned id, struct link *ret);

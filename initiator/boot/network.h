@@ -4,8 +4,8 @@
 
 #include "initiator/boot/ibft.h"
 
-// The interface of a NIC on this machine, that of its VLAN if it has one; "": there is none.
-// An ibft_interface_fn.
+// The interface of a NIC on this machine, that of its VLAN if it has one; "": no interface is
+// found. An ibft_interface_fn.
 void network_interface(const struct ibft_nic *n, char *ret, size_t size);
 
 // Sets up the NICs of all valid targets: link, VLAN, address, routes to the targets and through the

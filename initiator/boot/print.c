@@ -20,7 +20,7 @@ struct subject {
 	ibft_interface_fn *interface;
 };
 
-// ---- values: empty if there is none ----
+// ---- values: empty if the table lacks them ----
 
 typedef void value_fn(const struct subject *s, char ret[VALUE_MAX]);
 

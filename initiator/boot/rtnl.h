@@ -40,5 +40,5 @@ int rtnl_do(struct rtnl *r, struct rtnl_message *m, rtnl_found *found, void *arg
 // Throws away the notices that have come.
 void rtnl_drain(struct rtnl *r);
 
-// The attribute of that type behind at; NULL: there is none. Its length in *ret_len.
+// The attribute of that type behind at; NULL: the message lacks it. Its length in *ret_len.
 const uint8_t *rtnl_attribute(const uint8_t *at, size_t len, uint16_t type, size_t *ret_len);

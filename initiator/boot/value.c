@@ -105,7 +105,7 @@ int ibft_mac(const char *text, void *object, const struct ibft_row *row, struct 
 
 // ---- the LUN ----
 
-// A byte of count hex digits as the kernel prints it: without leading zero. -1: it is none.
+// A byte of count hex digits as the kernel prints it: without leading zero. -1: other text.
 static int byte_of(const char *text, size_t count)
 {
 	if (!count || count > 2 || (count == 2 && *text == '0'))

@@ -76,7 +76,7 @@ static bool is_cluster(const struct fat *f, uint32_t n)
 	return n >= 2 && n < f->clusters + 2;
 }
 
-// The cluster after n; one that is none at the end of its file.
+// The cluster after n; at the end of its file a number that no cluster has.
 static int next_cluster(struct fat *f, uint32_t n, uint32_t *ret, struct err *e)
 {
 	uint8_t buf[2 * SECTOR_MAX];
