@@ -50,11 +50,11 @@ fb_srp_address() {
 }
 
 fb_srp_has_disk() {
-	for b in /sys/class/srp_host/*/device/target*/*/block/*; do
-		[ ! -e "$b" ] || return 0
-	done
-	for b in /sys/class/scsi_host/host*/device/target*/*/block/*; do
-		[ ! -e "$b" ] || return 0
+	for h in /sys/class/scsi_host/host*; do
+		[ -e "$h/ioc_guid" ] || continue # not ib_srp's
+		for b in "$h"/device/target*/*/block/*; do
+			[ ! -e "$b" ] || return 0
+		done
 	done
 	return 1
 }
