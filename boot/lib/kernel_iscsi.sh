@@ -33,7 +33,9 @@ fb_iscsid() {
 		node.conn[0].timeo.login_timeout = 15
 		node.session.initial_login_retry_max = 1
 	CONF
-	cp "$etc/iscsi/"* /etc/iscsi/
+	fb_chap_settings >>"$etc/iscsi/iscsid.conf"
+	chmod 600 "$etc/iscsi/iscsid.conf"
+	cp -p "$etc/iscsi/"* /etc/iscsi/
 	unshare --mount --propagation private sh -c 'mount --bind "$1" /etc && exec @iscsid -f' sh "$etc" \
 		</dev/null >"$fb_run/iscsid.log" 2>&1 &
 	pid=$!
@@ -58,18 +60,10 @@ fb_is_number() { # text, largest; an empty one means the default
 	esac
 }
 
-# [USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN, the address of IPv6 in brackets, numbers in decimal.
+# ADDRESS:[6]:[PORT]:[LUN]:IQN, the address of IPv6 in brackets, numbers in decimal. CHAP comes from
+# the firmware's table or iscsid.conf: every user can read the kernel's command line.
 fb_iscsi_parse() {
 	s=$1 user='' secret='' user_in='' secret_in=''
-	case $s in
-	*@*)
-		a=${s%@*} s=${s##*@}
-		case $a in
-		?*:?*) user=${a%%:*} secret=${a#*:} ;;
-		*) return 1 ;;
-		esac
-		;;
-	esac
 	case $s in
 	\[?*]:*:*:*:?*) ;;
 	\[* | :*) return 1 ;;
@@ -85,7 +79,7 @@ fb_iscsi_parse() {
 	lun=${s%%:*} iqn=${s#*:}
 	# iscsiadm makes files of these names.
 	case $address/$iqn in
-	*/*/*) return 1 ;;
+	*/*/* | *@*) return 1 ;;
 	*/iqn.?* | */eui.?* | */naa.?*) ;;
 	*) return 1 ;;
 	esac
@@ -125,7 +119,7 @@ fb_iscsi_record() {
 fb_iscsi_why() {
 	log=$(tail -n 5 "$fb_run/iscsid.log")
 	case $1:$log in
-	24:*) fb_cause "$iqn at $portal: CHAP refused: check user and secret (firmware: username, password; words: USER:SECRET@), and those of the ACL of $fb_name" ;;
+	24:*) fb_cause "$iqn at $portal: CHAP refused: check user and secret (firmware: username, password; else node.session.auth of /etc/iscsi/iscsid.conf in the initramfs), and those of the ACL of $fb_name" ;;
 	*"not found"* | *"02/03"* | *"0203"*) fb_cause "$iqn at $portal: no such target there: check the name, and that its portal group has this portal" ;;
 	*"forbidden"* | *"authorization"* | *"02/02"* | *"0202"*) fb_cause "$iqn at $portal: refuses $fb_name: create an ACL for this name" ;;
 	*"refused"*) fb_cause "$portal: connection refused: does the target run, is the port right?" ;;

@@ -3,7 +3,7 @@
 # fb_network (addresses by ip=, for what is not in the firmware's table) and fb_give_up.
 
 fb_here=${fb_here:-/usr/lib/farblock/boot}
-for f in words ibft network rdma kernel_iscsi kernel_srp user; do
+for f in words chap ibft network rdma kernel_iscsi kernel_srp user; do
 	. "$fb_here/$f.sh"
 done
 
@@ -35,7 +35,7 @@ fb_prepare() {
 		case $fb_kind in
 		iscsi | iser)
 			fb_iscsi_parse "$fb_specs" || {
-				fb_cause "farblock.root=$fb_kind:...: must be $fb_kind:[USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN, IPv6 in brackets"
+				fb_cause "farblock.root=$fb_kind:...: must be $fb_kind:ADDRESS:[6]:[PORT]:[LUN]:IQN, IPv6 in brackets, CHAP in /etc/iscsi/iscsid.conf"
 				return 1
 			}
 			;;

@@ -18,6 +18,7 @@ fb_attempt_user() {
 	# It waits a while itself; this script repeats it for as long as farblock.timeout says.
 	ibft) set -- boot -b --timeout 20 --name root "$@" ;;
 	*)
+		[ -z "$(fb_chap_settings)" ] || set -- "$@" --iscsi-dir "${fb_iscsid_conf%/*}"
 		set -f
 		set -- attach $fb_specs --root-disk --name root "$@"
 		set +f

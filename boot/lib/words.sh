@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernel's command line, and what is said on the console.
 #   farblock.root=ibft|iscsi:ibft|iser:ibft|user:ibft      the firmware's table
-#   farblock.root=iscsi:[USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN     the kernel's initiator, TCP
+#   farblock.root=iscsi:ADDRESS:[6]:[PORT]:[LUN]:IQN     the kernel's initiator, TCP
 #   farblock.root=iser:...                                 the same over iSER
 #   farblock.root=srp:STRING                               ib_srp's add_target; once for each path
 #   farblock.root=user:URL                                 farblock-initiator; once for each path

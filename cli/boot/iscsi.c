@@ -123,12 +123,12 @@ static void bare(const struct boot_place *p, char ret[80])
 	snprintf(ret, 80, "%.*s", (int)(is_6 ? n - 2 : n), p->address + is_6);
 }
 
-// What farblock's boot scripts take; protocol: iscsi (TCP) or iser.
+// What farblock's boot scripts take, which have CHAP from elsewhere; protocol: iscsi (TCP) or iser.
 static void own_words(const struct boot *b, const struct boot_place *p, const char *protocol,
 		      char *ret, size_t size)
 {
-	snprintf(ret, size, "farblock.root=%s:%s%s%s:6:%s:%u:%s", protocol, b->user,
-		 *b->user ? ":" SECRET "@" : "", p->address, p->port, b->lun, b->target);
+	snprintf(ret, size, "farblock.root=%s:%s:6:%s:%u:%s", protocol, p->address, p->port, b->lun,
+		 b->target);
 }
 
 static void tcp_way(struct boot *b, const struct boot_place *p)

@@ -82,7 +82,9 @@ void boot_show(struct json_object *o, FILE *out)
 			"CHAP name %s. Put its secret in place of SECRET: best on the DHCP server "
 			"or "
 			"in the iPXE script, since every user can read kernel words in "
-			"/proc/cmdline. Firmware takes 12 to 16 characters.\n",
+			"/proc/cmdline. Without an iBFT farblock's initramfs takes both from "
+			"node.session.auth of /etc/iscsi/iscsid.conf. Firmware takes 12 to 16 "
+			"characters.\n",
 			user);
 	json_each (warning, json_field(o, "warnings"))
 		fprintf(out, "Warning: %s.\n", json_object_get_string(warning));

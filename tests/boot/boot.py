@@ -4,8 +4,10 @@
 
     boot.py NAME...     these scenarios        boot.py --list      their names
     boot.py --needs NAME...  the KIND-KERNEL of prepare.sh that they take
-    boot.py --time NAME...   to the login prompt alone, and the seconds from power-on
+    boot.py --time NAME...   to the login prompt alone, and the seconds from power-on; local-initrd
+                        and local-dracut have the same image on a virtio disk
     boot.py             all scenarios
+    boot.py NAME --outages system running    the target is killed at these times alone
 
 Needs prepare.sh to have run. FARBLOCK_BOOT_ECHO=1 shows the consoles."""
 
@@ -59,9 +61,9 @@ def table(word):
         "iser") else f"farblock.root={word}"
 
 
-def by_words(scheme, login=""):
+def by_words(scheme):
     rdma = "farblock.rdma=siw " if scheme == "iser" else ""
-    return lambda root: f"{rdma}farblock.root={scheme}:{login}{root.place} ip=dhcp"
+    return lambda root: f"{rdma}farblock.root={scheme}:{root.place} ip=dhcp"
 
 
 def srp(root):
@@ -74,7 +76,6 @@ def user(scheme, via):
 
 
 INITRD, DRACUT = "initrd-6.12", "dracut-6.12"
-LOGIN = "diskless:correct-horse-1@"
 WAYS = {
     "tcp-words-initrd": Way(INITRD, "direct", by_words("iscsi")),
     "tcp-words-dracut": Way(DRACUT, "direct", by_words("iscsi")),
@@ -86,7 +87,7 @@ WAYS = {
     "tcp-mutual-dracut": Way(DRACUT, "ipxe", table("ibft"), chap="mutual"),
     "iser-chap-initrd": Way(INITRD, "san", table("iser:ibft"), chap="one-way"),
     "iser-chap-dracut": Way(DRACUT, "san", table("iser:ibft"), chap="one-way"),
-    "iser-words-initrd": Way(INITRD, "direct", by_words("iser", LOGIN), chap="one-way"),
+    "iser-words-initrd": Way(INITRD, "direct", by_words("iser"), chap="one-way"),
     "srp-initrd": Way(INITRD, "direct", srp, is_srp=True),
     "srp-dracut": Way(DRACUT, "direct", srp, is_srp=True),
     "user-tcp-nbd-initrd": Way(INITRD, "direct", user("iscsi", "nbd")),
@@ -97,15 +98,21 @@ WAYS = {
     "user-tcp-ublk-dracut": Way(DRACUT, "direct", user("iscsi", "ublk")),
     "user-iser-nbd-dracut": Way(DRACUT, "direct", user("iser", "nbd")),
     "user-iser-ublk-dracut": Way(DRACUT, "direct", user("iser", "ublk")),
+    "user-chap-initrd": Way(INITRD, "direct", user("iscsi", "ublk"), chap="one-way"),
     "user-ibft-chap-initrd": Way(INITRD, "san", table("user:ibft"), chap="one-way"),
 }
 
 
-def outages(name, way):
-    """Boots while the target is away four times: in the initramfs, between that and the system,
-    under fio, and at shutdown; nothing is lost, nothing becomes read-only."""
+# When the target is killed: what the console says then.
+OUTAGES = {"initramfs": ATTACHED, "system": SYSTEM, "running": "FIO-BEGINS",
+           "shutdown": "POWERING-OFF"}
+
+
+def outages(name, way, times):
+    """Boots while the target is away at these times: in the initramfs, between that and the system,
+    under fio, at shutdown; nothing is lost, nothing becomes read-only."""
     with Scratch() as scratch, way.root(scratch) as root:
-        events = [(at, root.outage) for at in (ATTACHED, SYSTEM, "FIO-BEGINS", "POWERING-OFF")]
+        events = [(at, root.outage) for key, at in OUTAGES.items() if key in times]
         with way.machine(scratch, root, command=COMMAND, events=events, name=name) as machine:
             machine.wait_end()
             status = machine.command_status()
@@ -117,17 +124,21 @@ def outages(name, way):
         root.check_clean()
 
 
+# The same image on a disk of the machine's own, to compare with: for --time alone.
+LOCAL = {f"local-{kind}": Way(pair, "local", lambda root: "")
+         for kind, pair in (("initrd", INITRD), ("dracut", DRACUT))}
+
+
 def prompt(name, way):
     """Seconds from power-on to the root file system and to the login prompt."""
     with Scratch() as scratch, way.root(scratch) as root:
-        with way.machine(scratch, root, name=name) as machine:
-            machine.wait_for(ATTACHED)
+        disk = root.path if way.how == "local" else None
+        with way.machine(scratch, root, name=name, disk=disk) as machine:
             mounted = machine.wait_for(r"EXT4-fs \(.*mounted filesystem")
             return mounted, machine.wait_for("farroot login:")
 
 
-def chosen(names):
-    every = [*WAYS, *ERRORS]
+def chosen(names, every):
     for name in names:
         if name not in every:
             raise Failure(f"{name}: no such scenario (--list)")
@@ -136,14 +147,17 @@ def chosen(names):
 
 def needs(names):
     """Of prepare.sh."""
-    pairs = {WAYS[name].pair if name in WAYS else INITRD for name in chosen(names)}
+    ways = WAYS | LOCAL
+    pairs = {ways[name].pair if name in ways else INITRD
+             for name in chosen(names, [*ways, *ERRORS])}
     print("\n".join(sorted(pairs)))
     return 0
 
 
 def measure(names):
-    for name in chosen(names):
-        mounted, login = prompt(name, WAYS[name])
+    ways = LOCAL | WAYS
+    for name in chosen(names, [*ways]):
+        mounted, login = prompt(name, ways[name])
         print(f"{name}: root mounted after {mounted:.0f} s, login prompt after {login:.0f} s",
               flush=True)
     return 0
@@ -156,6 +170,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--needs", action="store_true")
     parser.add_argument("--time", action="store_true")
+    parser.add_argument("--outages", nargs="*", choices=OUTAGES, default=list(OUTAGES))
     options = parser.parse_args()
     if options.list:
         print("\n".join([*WAYS, *ERRORS]))
@@ -165,10 +180,10 @@ def main():
     if options.time:
         return measure(options.names)
     failed = 0
-    for name in chosen(options.names):
+    for name in chosen(options.names, [*WAYS, *ERRORS]):
         try:
             if name in WAYS:
-                outages(name, WAYS[name])
+                outages(name, WAYS[name], options.outages)
             else:
                 ERRORS[name]()
             print(f"{name}: passed", flush=True)

@@ -9,9 +9,9 @@ WORDS = "ip=dhcp farblock.timeout=20"
 SHELL = r"\(initramfs\)|emergency mode|dracut:/#"
 
 
-def says(text, words, chap=None, is_away=False, is_unplugged=False, pair="initrd-6.12"):
+def says(text, words, is_away=False, is_unplugged=False, pair="initrd-6.12", **target):
     """The console says text, with what to do, and then gives a rescue shell."""
-    with Scratch() as scratch, Root(scratch, chap=chap) as root:
+    with Scratch() as scratch, Root(scratch, **target) as root:
         if is_away:
             root.daemon.stop()
         with Machine(scratch, pair=pair, words=f"{words(root)} {WORDS}", name="error",
@@ -23,14 +23,20 @@ def says(text, words, chap=None, is_away=False, is_unplugged=False, pair="initrd
             root.daemon.start()
 
 
-def by_words(login="", change=lambda place: place):
-    return lambda root: f"farblock.root=iscsi:{login}{change(root.place)}"
+def by_words(change=lambda place: place):
+    return lambda root: f"farblock.root=iscsi:{change(root.place)}"
 
 
 def wrong_secret():
     """A wrong CHAP secret is named, and where it is set."""
-    says("CHAP refused: check user and secret", by_words("diskless:wrong-horse-11@"),
-         chap="one-way")
+    says("CHAP refused: check user and secret", by_words(), chap="one-way",
+         secret="another-horse-3")
+
+
+def user_wrong_secret():
+    """The same, of farblock-initiator."""
+    says("CHAP", lambda root: f"farblock.root=user:{root.url()}", chap="one-way",
+         secret="another-horse-3")
 
 
 def no_such_lun():
@@ -85,5 +91,5 @@ def user_no_such_lun():
 
 
 SCENARIOS = {f.__name__.replace("_", "-"): f for f in (
-    wrong_secret, no_such_lun, no_such_target, target_down, no_link, late_link, late_target,
+    wrong_secret, user_wrong_secret, no_such_lun, no_such_target, target_down, no_link, late_link, late_target,
     user_target_down, user_no_such_lun)}

@@ -43,10 +43,13 @@ newest() {
 	esac | sed 's/^linux-image-//'
 }
 
-if [ ! -e root.tar ] || [ "$(cat packages 2>/dev/null)" != "$PACKAGES" ]; then
+# Those of the pairs, and what is there already.
+kernels=$({ printf '%s\n' "${@#*-}" && awk '{print $1}' releases 2>/dev/null || :; } | sort -u)
+if [ ! -e root.tar ] || [ "$(cat packages 2>/dev/null)" != "$PACKAGES" ] ||
+	[ "$(awk '{print $1}' releases)" != "$kernels" ]; then
 	echo "boot: making a Debian in $BOOT" >&2
 	rm -f releases.new
-	for k in 6.1 6.12; do
+	for k in $kernels; do
 		release=$(newest $k)
 		[ -n "$release" ] || skip "no kernel $k in this machine's package archive"
 		echo "$k $release" >>releases.new
@@ -85,6 +88,9 @@ install_farblock() {
 		depmod -b "$1" "$release"
 	done <releases
 	echo InitiatorName=iqn.2025-01.org.farblock:diskless >"$1/etc/iscsi/initiatorname.iscsi"
+	# Taken into each initramfs. With a table of the firmware it is not looked at.
+	printf 'node.session.auth.%s\n' 'authmethod = CHAP' 'username = diskless' 'password = correct-horse-1' \
+		>"$1/etc/iscsi/iscsid.conf"
 	# Only the modules of this machine and of the hooks: MODULES=most takes minutes here.
 	printf 'MODULES=list\nCOMPRESS=zstd\nCOMPRESSLEVEL=1\n' >"$1/etc/initramfs-tools/conf.d/boot"
 	printf '%s\n' virtio_pci virtio_net virtio_blk virtio_rng ext4 >>"$1/etc/initramfs-tools/modules"

@@ -18,10 +18,11 @@ PARTITION = 1 << 20  # byte offset of the file system
 
 
 class Root:
-    """A target whose LUN 0 is the root disk. chap: None, one-way or mutual."""
+    """A target whose LUN 0 is the root disk. chap: None, one-way or mutual. The image has SECRET in its
+    iscsid.conf, for machines without a firmware's table."""
 
-    def __init__(self, scratch, chap=None, is_srp=False, name="root", portals=1):
-        self.scratch, self.chap, self.is_srp = scratch, chap, is_srp
+    def __init__(self, scratch, chap=None, is_srp=False, name="root", portals=1, secret=SECRET):
+        self.scratch, self.chap, self.is_srp, self.secret = scratch, chap, is_srp, secret
         self.path = scratch.file(f"{name}.img")
         subprocess.run(["cp", "--sparse=always", "--reflink=auto", root_image(), self.path],
                        check=True)
@@ -38,7 +39,7 @@ class Root:
         if not self.chap:
             return {}
         acl = {"node_wwn": INITIATOR, "attributes": {}, "chap_userid": USER,
-               "chap_password": SECRET, "mapped_luns": [
+               "chap_password": self.secret, "mapped_luns": [
                    {"index": 0, "tpg_lun": 0, "alias": "root", "write_protect": False}]}
         if self.chap == "mutual":
             acl.update(chap_mutual_userid=TARGET_USER, chap_mutual_password=TARGET_SECRET)

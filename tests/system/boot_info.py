@@ -121,14 +121,14 @@ def kernel_words_are_those_of_the_transport(shell, group):
     tcp, iser = all_ways["TCP"], all_ways["iSER"]
     at = f"{ADDRESS}:6:3260:0:{TARGET}"
     check(tcp["farblock_ibft"] == ["farblock.root=ibft"], tcp)
-    check(tcp["farblock"] == [f"farblock.root=iscsi:machine:SECRET@{at} farblock.initiator={HOST}"
+    check(tcp["farblock"] == [f"farblock.root=iscsi:{at} farblock.initiator={HOST}"
                               " ip=dhcp"], tcp)
     check(tcp["grub"] == ['GRUB_CMDLINE_LINUX="farblock.root=ibft"'], tcp)
     check(tcp["dracut"] == [f"ip=dhcp rd.neednet=1 rd.iscsi.initiator={HOST} rd.iscsi.username=machine "
                             f"rd.iscsi.password=SECRET netroot=iscsi:{ADDRESS}::3260:0:{TARGET}"], tcp)
     siw = " farblock.rdma=siw"  # a new network namespace has no RDMA device
     check(iser["farblock_ibft"] == [f"farblock.root=iser:ibft{siw}"], iser)
-    check(iser["farblock"] == [f"farblock.root=iser:machine:SECRET@{at} farblock.initiator={HOST}"
+    check(iser["farblock"] == [f"farblock.root=iser:{at} farblock.initiator={HOST}"
                                f"{siw} ip=dhcp"], iser)
     warned(shell, group, "iSER by software iWARP alone")
     check("rd.iscsi.param=iface.transport_name=iser" in iser["dracut"][0], iser)

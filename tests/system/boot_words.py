@@ -76,18 +76,16 @@ WORDS = [
 
 # What stands after iscsi: or iser:, and what comes of it; None: it is refused.
 ISCSI_SAY = ("fb_iscsi_parse \"$fb_specs\" && "
-             "printf '%s\\n' \"$user|$secret|$address|$port|$lun|$iqn\" || echo refused")
+             "printf '%s\\n' \"$address|$port|$lun|$iqn\" || echo refused")
 ISCSI = [
-    (f"192.0.2.1::::{IQN}", f"||192.0.2.1|||{IQN}"),
-    (f"192.0.2.1:6:3260:1:{IQN}", f"||192.0.2.1|3260|1|{IQN}"),
-    (f"192.0.2.1:::0:{IQN}", f"||192.0.2.1||0|{IQN}"),
-    (f"disks.example.org:::16383:{IQN}", f"||disks.example.org||16383|{IQN}"),
-    (f"[2001:db8::1]::3261:2:{IQN}", f"||2001:db8::1|3261|2|{IQN}"),
-    (f"[fe80::1%eth0]::::{IQN}", f"||fe80::1%eth0|||{IQN}"),
-    ("192.0.2.1::::eui.0123456789abcdef", "||192.0.2.1|||eui.0123456789abcdef"),
-    (f"web:pass@192.0.2.1::::{IQN}", f"web|pass|192.0.2.1|||{IQN}"),
-    (f"web:a:b@c@[2001:db8::1]::::{IQN}", f"web|a:b@c|2001:db8::1|||{IQN}"),
-    (f"web:*?[a]$HOME@192.0.2.1::::{IQN}", f"web|*?[a]$HOME|192.0.2.1|||{IQN}"),
+    (f"192.0.2.1::::{IQN}", f"192.0.2.1|||{IQN}"),
+    (f"192.0.2.1:6:3260:1:{IQN}", f"192.0.2.1|3260|1|{IQN}"),
+    (f"192.0.2.1:::0:{IQN}", f"192.0.2.1||0|{IQN}"),
+    (f"disks.example.org:::16383:{IQN}", f"disks.example.org||16383|{IQN}"),
+    (f"[2001:db8::1]::3261:2:{IQN}", f"2001:db8::1|3261|2|{IQN}"),
+    (f"[fe80::1%eth0]::::{IQN}", f"fe80::1%eth0|||{IQN}"),
+    ("192.0.2.1::::eui.0123456789abcdef", "192.0.2.1|||eui.0123456789abcdef"),
+    (f"web:pass@192.0.2.1::::{IQN}", None), (f"web:pass@[2001:db8::1]::::{IQN}", None),
     ("192.0.2.1", None), ("192.0.2.1:", None), ("192.0.2.1::::", None), (f"192.0.2.1:::{IQN}", None),
     (f"192.0.2.1:{IQN}", None), (f"::::{IQN}", None), (IQN, None), (f"[]::::{IQN}", None),
     (f"[2001:db8::1::::{IQN}", None), (f"[2001:db8::1]:{IQN}", None), (f"2001:db8::1::::{IQN}", None),
@@ -113,7 +111,7 @@ LUNS = [
 ADDRESSES = [
     ("farblock.root=ibft", "192.0.2.9"), ("farblock.root=user:ibft", "192.0.2.9"),
     (f"farblock.root=iscsi:192.0.2.1::::{IQN}", "192.0.2.1"),
-    (f"farblock.root=iser:a:b@[2001:db8::1]::::{IQN}", "2001:db8::1"),
+    (f"farblock.root=iser:[2001:db8::1]::::{IQN}", "2001:db8::1"),
     (f"farblock.root=srp:{SRP} farblock.root=srp:{SRP2}", "192.0.2.1"),
     ("farblock.root=srp:id_ext=1,dest=[2001:db8::1]:5000,comp_vector=1", "2001:db8::1"),
     ("farblock.root=srp:id_ext=1,dgid=fe80,pkey=ffff,service_id=1", ""),
@@ -158,7 +156,7 @@ class Machine:
         self.write("console", "")
         env = {"PATH": f"{self.path('bin')}:{os.environ['PATH']}", "HOME": "/root", "fb_here": LIB,
                "fb_cmdline": self.path("cmdline"), "fb_console": self.path("console"),
-               "fb_ibft": self.path("ibft"), "fb_run": self.path("run"), **more}
+               "fb_ibft": self.path("ibft"), "fb_run": self.path("run"), "fb_iscsid_conf": self.path("iscsid.conf"), **more}
         done = subprocess.run([*self.shell, "-c", f". {LIB}/root.sh\nfb_words\n{script}"], env=env,
                               cwd=self.place, text=True, stdout=subprocess.PIPE, timeout=HANG,
                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
@@ -188,7 +186,7 @@ def iscsi_words_are_parsed(machine):
     # A wrong one is named with the right form, once.
     _, console = machine.run("fb_prepare; fb_prepare", "farblock.root=iser:192.0.2.1")
     machine.expect("said once", len(console), 1)
-    check("must be iser:[USER:SECRET@]ADDRESS:[6]:[PORT]:[LUN]:IQN" in console[0], console[0])
+    check("must be iser:ADDRESS:[6]:[PORT]:[LUN]:IQN" in console[0], console[0])
     _, console = machine.run("fb_prepare; fb_prepare", "farblock.root=nfs")
     check(len(console) == 2 and "no farblock.root= of this machine" in console[1], str(console))
 
@@ -293,6 +291,28 @@ def programs_get_the_words_as_they_are(machine):
     shutil.rmtree(os.path.join(machine.place, "iscsi:"))
 
 
+def chap_without_a_table_comes_from_a_file(machine):
+    """Of iscsid.conf the lines of CHAP alone, in a file that root alone reads."""
+    lines = ["node.session.auth.username = we b\n", " node.session.auth.password = $(>HIT)'\"\n"]
+    machine.expect("no file", machine.run("fb_chap_into chap || echo none")[0], "none")
+    machine.write("iscsid.conf", "# node.session.auth.username = me\nnode.startup = automatic\n"
+                  + "".join(lines) + "discovery.sendtargets.auth.password = other\n")
+    path = machine.path("chap")
+    machine.expect("file", machine.run("umask 022; fb_chap_into \"$to\"", to=path)[0], "")
+    with open(path, encoding="utf-8") as kept:
+        machine.expect("settings", kept.read(), "".join(lines))
+    machine.expect("mode", os.stat(path).st_mode & 0o777, 0o600)
+    machine.write("bin/farblock-initiator", "#!/bin/sh\nprintf '%s|' \"$@\" >&2\n")
+    said, _ = machine.run("modprobe() { :; }\nfb_attempt_user\ncat \"$fb_run/attach.log\"",
+                          f"farblock.root=user:{URL}")
+    machine.expect("farblock-initiator", said, f"attach|{URL}|--root-disk|--name|root|--iscsi-dir|"
+                   f"{machine.folder}|")
+    said, _ = machine.run("modprobe() { :; }\nfb_attempt_user\ncat \"$fb_run/attach.log\"",
+                          "farblock.root=user:ibft")
+    machine.expect("with a table", said, "boot|-b|--timeout|20|--name|root|")
+    os.unlink(machine.path("iscsid.conf"))
+
+
 def patterns_work_after_the_words(machine):
     """The library itself looks for files of /sys by patterns."""
     found, _ = machine.run("echo /pro[c]", f"farblock.root=user:{URL}")
@@ -310,6 +330,7 @@ def test():
                           credentials_of_the_table_are_read, addresses_are_found, state_comes_back,
                           causes_are_said_as_they_are, a_text_for_a_script_is_plain,
                           nothing_of_a_word_is_executed, programs_get_the_words_as_they_are,
+                          chap_without_a_table_comes_from_a_file,
                           patterns_work_after_the_words):
                 claim(machine)
                 machine.unharmed(claim.__name__)

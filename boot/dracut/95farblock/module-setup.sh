@@ -28,11 +28,14 @@ installkernel() {
 
 install() {
 	. /usr/lib/farblock/boot/files.sh
+	. /usr/lib/farblock/boot/chap.sh
 	# shellcheck disable=SC2086
 	inst_multiple -o $fb_programs sed grep cat cp tail tr head sleep mkdir ls dmesg mount sh
 	# shellcheck disable=SC2086
 	inst_multiple -o $fb_plugins $fb_configuration
 	inst_multiple /usr/lib/farblock/boot/*.sh
+	mkdir -p "$initdir/etc/iscsi"
+	fb_chap_into "$initdir/etc/iscsi/iscsid.conf" || :
 	# shellcheck disable=SC2086
 	inst_rules $fb_rules
 	local iscsid
