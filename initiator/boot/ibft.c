@@ -55,18 +55,20 @@ static const struct ibft_row target_rows[] = {
 };
 // clang-format on
 
+// clang-format off
 static const struct kind {
 	const char *prefix;
 	const struct ibft_row *rows;
 	size_t objects, size; // of the list in struct ibft, of one object
-	size_t count;	      // of the counter; 0: there is one object, without a number
+	size_t count;         // of the counter; 0: there is one object, without a number
 } kinds[] = {
-	{"initiator", initiator_rows,	       offsetof(struct ibft, initiator)},
-	{ "ethernet", nic_rows,	offsetof(struct ibft,					      nics),					     sizeof(struct ibft_nic),
-	  offsetof(struct ibft, nic_count) },
-	{				       "target",   target_rows, offsetof(struct ibft,					       targets),					 sizeof(struct ibft_target),
-	  offsetof(struct ibft, target_count) },
+	{"initiator", initiator_rows, offsetof(struct ibft, initiator)},
+	{"ethernet", nic_rows, offsetof(struct ibft, nics), sizeof(struct ibft_nic),
+	 offsetof(struct ibft, nic_count)},
+	{"target", target_rows, offsetof(struct ibft, targets), sizeof(struct ibft_target),
+	 offsetof(struct ibft, target_count)},
 };
+// clang-format on
 
 _Static_assert(offsetof(struct ibft_nic, object) == 0 &&
 		       offsetof(struct ibft_target, object) == 0 &&

@@ -121,31 +121,33 @@ static void boot_lun(const struct subject *s, char ret[VALUE_MAX])
 
 // ---- lines ----
 
+// clang-format off
 static const struct line {
 	const char *name;
 	value_fn *value;
 	bool is_of_nic;
 	const char *json; // NULL: not in JSON
 } lines[] = {
-	{"iface.initiatorname",	 .value = initiator_name,	  .json = "initiator" },
-	{ "iface.transport_name",			  transport			    },
-	{ "iface.hwaddress",		     mac,	  true, "mac" },
-	{ "iface.bootproto",		     proto,				    true, "bootproto" },
-	{ "iface.ipaddress",     nic_ip,	     true, "address" },
-	{ "iface.prefix_len",	      prefix,				      true, "prefix" },
-	{ "iface.subnet_mask",	       mask,			     true },
-	{ "iface.gateway",			   gateway,				    true, "gateway" },
-	{ "iface.primary_dns",		       dns, true, "primary_dns" },
-	{ "iface.secondary_dns",	 dns2,	       true, "secondary_dns" },
-	{ "iface.vlan_id",			   vlan,				 true, "vlan" },
-	{ "iface.net_ifacename",			 interface,	    true, "interface" },
-	{ "node.name",   target_name,	    .json = "target" },
-	{ "node.conn[0].address",	  target_ip,				     .json = "portal_address" },
-	{ "node.conn[0].port",		       port,			     .json = "portal_port" },
-	{ "node.session.auth.username",			user,				      .json = "chap_user" },
-	{ "node.session.auth.username_in",		   mutual_user,	.json = "chap_mutual_user" },
-	{ "node.boot_lun", boot_lun},
+	{"iface.initiatorname", initiator_name, false, "initiator"},
+	{"iface.transport_name", transport},
+	{"iface.hwaddress", mac, true, "mac"},
+	{"iface.bootproto", proto, true, "bootproto"},
+	{"iface.ipaddress", nic_ip, true, "address"},
+	{"iface.prefix_len", prefix, true, "prefix"},
+	{"iface.subnet_mask", mask, true},
+	{"iface.gateway", gateway, true, "gateway"},
+	{"iface.primary_dns", dns, true, "primary_dns"},
+	{"iface.secondary_dns", dns2, true, "secondary_dns"},
+	{"iface.vlan_id", vlan, true, "vlan"},
+	{"iface.net_ifacename", interface, true, "interface"},
+	{"node.name", target_name, false, "target"},
+	{"node.conn[0].address", target_ip, false, "portal_address"},
+	{"node.conn[0].port", port, false, "portal_port"},
+	{"node.session.auth.username", user, false, "chap_user"},
+	{"node.session.auth.username_in", mutual_user, false, "chap_mutual_user"},
+	{"node.boot_lun", boot_lun},
 };
+// clang-format on
 enum { LINES = sizeof lines / sizeof *lines };
 
 // Whether there is a value; it has no control characters, which would make lines of their own.

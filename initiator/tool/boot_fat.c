@@ -171,15 +171,12 @@ static void put_name(const char *name, char ret[BOOT_EFI_NAME_SIZE])
 int boot_fat_find(const struct boot_source *s, uint64_t at, uint64_t bytes, bool *ret_is_fat,
 		  char ret[BOOT_EFI_NAME_SIZE], struct err *e)
 {
-	static const char *const efi[] = { "EFI        ", NULL }, *const boot[] = { "BOOT       ",
-										    NULL };
-	static const char *const files[] = { "BOOTX64 EFI", "BOOTAA64EFI", "BOOTIA32EFI",
-					     "BOOTRISCEFI", NULL };
-	struct wanted steps[] = {
-		{efi,    true },
-		       { boot,  true },
-		       { files, false}
-	};
+	// clang-format off
+	static const char *const efi[] = {"EFI        ", NULL};
+	static const char *const boot[] = {"BOOT       ", NULL};
+	static const char *const files[] = {"BOOTX64 EFI", "BOOTAA64EFI", "BOOTIA32EFI", "BOOTRISCEFI", NULL};
+	struct wanted steps[] = {{efi, true}, {boot, true}, {files, false}};
+	// clang-format on
 	struct fat f = { .s = s, .at = at };
 	uint8_t b[512];
 	*ret = 0;

@@ -48,16 +48,18 @@ static uint32_t crc32(uint32_t crc, const uint8_t *p, size_t len)
 // ---- boot code ----
 
 // A text in the boot code of each.
+// clang-format off
 static const struct {
 	const char *text, *name;
 } loaders[] = {
-	{"GRUB ",			"GRUB"	  },
-	{ "isolinux.bin",		  "ISOLINUX"	     },
-	{ "Operating system load error", "Syslinux"	    },
-	{ "LILO",			"LILO"		 },
-	{ "Boot loader too large",	   "FreeBSD"	     },
-	{ "Invalid partition table",     "Windows or DOS"},
+	{"GRUB ", "GRUB"},
+	{"isolinux.bin", "ISOLINUX"},
+	{"Operating system load error", "Syslinux"},
+	{"LILO", "LILO"},
+	{"Boot loader too large", "FreeBSD"},
+	{"Invalid partition table", "Windows or DOS"},
 };
+// clang-format on
 
 static const char *loader_of(const uint8_t *block)
 {
