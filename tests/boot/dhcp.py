@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A machine on a network with a DHCP server: iPXE, which knows nothing but its own address, takes
 root path, name and CHAP credentials from dnsmasq, whose lines are those that boot-info prints. Runs
-itself in a network namespace of its own."""
+itself, with the argument "inside", in a network namespace of its own."""
 
 import json
 import os
@@ -68,11 +68,11 @@ def dhcp():
     if os.geteuid():
         raise Skip("a network namespace needs root")
     done = subprocess.run(["unshare", "--net", "sh", "-c", SETUP, "sh", sys.executable,
-                           os.path.abspath(__file__)], check=False, stdout=subprocess.PIPE,
+                           os.path.abspath(__file__), "inside"], check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise Failure(done.stdout[-6000:])
 
 
 if __name__ == "__main__":
-    main(boots)
+    main(boots if sys.argv[1:] == ["inside"] else dhcp)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh BUILD_DIR [SCENARIO...]: whole machines that boot from LUNs of BUILD_DIR's farblockd, each
-# scenario a line with passed or failed. run.sh BUILD_DIR golden [OPTION...]: golden.py instead;
-# run.sh BUILD_DIR ten-commands: ten_commands.py with the packages of what is committed. Exit status 0
-# all passed, 1 not, 77 with a reason where the machine cannot make or run them.
+# run.sh BUILD_DIR [SCENARIO... [--outages TIME...]]: whole machines that boot from LUNs of BUILD_DIR's
+# farblockd, each scenario a line with passed or failed. run.sh BUILD_DIR golden [OPTION...]: golden.py
+# instead; dhcp: dhcp.py; ten-commands: ten_commands.py with the packages of what is committed. Exit
+# status 0 all passed, 1 not, 77 with a reason where the machine cannot make or run them.
 set -eu
 here=$(dirname "$0")
 FARBLOCK_BUILD=$(cd "${1:?usage: run.sh BUILD_DIR [SCENARIO...]}" && pwd)
@@ -14,11 +14,15 @@ if [ "${1:-}" = golden ]; then
 	"$here/prepare.sh" "$FARBLOCK_BUILD" initrd-6.12
 	exec python3 "$here/golden.py" "$@"
 fi
+if [ "${1:-}" = dhcp ]; then
+	"$here/prepare.sh" "$FARBLOCK_BUILD" initrd-6.12
+	exec python3 "$here/dhcp.py"
+fi
 if [ "${1:-}" = ten-commands ]; then
 	"$here/prepare.sh" "$FARBLOCK_BUILD" initrd-6.12
 	"$here/../../etc/deb.sh" "$FARBLOCK_BUILD/deb"
 	exec python3 "$here/ten_commands.py" "$FARBLOCK_BUILD/deb"
 fi
 # shellcheck disable=SC2046
-"$here/prepare.sh" "$FARBLOCK_BUILD" $(python3 "$here/boot.py" --needs "$@")
+"$here/prepare.sh" "$FARBLOCK_BUILD" $(python3 "$here/boot.py" "$@" --needs)
 exec python3 "$here/boot.py" "$@"
