@@ -32,8 +32,9 @@ fb_wait_link() {
 	return 1
 }
 
+# Not of loopback or the link alone. One of IPv6 that is still probed is of no use. ip may be busybox's.
 fb_has_address() {
-	ip -o addr show scope global up | grep -q .
+	ip -o addr show up | grep -v 'scope host\|scope link\| tentative' | grep -q inet
 }
 
 # The addresses, VLAN and route of the table.

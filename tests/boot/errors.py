@@ -9,16 +9,16 @@ WORDS = "ip=dhcp farblock.timeout=20"
 SHELL = r"\(initramfs\)|emergency mode|dracut:/#"
 
 
-def says(text, words, is_away=False, is_unplugged=False, pair="initrd-6.12", **target):
+def says(text, words, is_away=False, machine=None, **target):
     """The console says text, with what to do, and then gives a rescue shell."""
     with Scratch() as scratch, Root(scratch, **target) as root:
         if is_away:
             root.daemon.stop()
-        with Machine(scratch, pair=pair, words=f"{words(root)} {WORDS}", name="error",
-                     is_unplugged=is_unplugged) as machine:
-            machine.wait_for("farblock: .*" + text)
-            machine.wait_for(r"no root disk after 20 s: .*" + text)
-            machine.wait_for(SHELL)
+        with Machine(scratch, words=f"{words(root)} {WORDS}", name="error",
+                     **(machine or {})) as booting:
+            booting.wait_for("farblock: .*" + text)
+            booting.wait_for(r"no root disk after 20 s: .*" + text)
+            booting.wait_for(SHELL)
         if is_away:
             root.daemon.start()
 
@@ -56,7 +56,13 @@ def target_down():
 
 def no_link():
     """No cable: the interface is named."""
-    says("no link at eth0: check cable", by_words(), is_unplugged=True)
+    says("no link at eth0: check cable", by_words(), machine={"is_unplugged": True})
+
+
+def no_dhcp():
+    """A network without a DHCP server."""
+    says("no address: ip= has to give one", by_words(),
+         machine={"network": "hubport,id=n0,hubid=0"})
 
 
 def late_link():
@@ -91,5 +97,5 @@ def user_no_such_lun():
 
 
 SCENARIOS = {f.__name__.replace("_", "-"): f for f in (
-    wrong_secret, user_wrong_secret, no_such_lun, no_such_target, target_down, no_link, late_link, late_target,
-    user_target_down, user_no_such_lun)}
+    wrong_secret, user_wrong_secret, no_such_lun, no_such_target, target_down, no_link, no_dhcp,
+    late_link, late_target, user_target_down, user_no_such_lun)}
