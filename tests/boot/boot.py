@@ -43,12 +43,11 @@ echo POWERING-OFF
 class Way:
     """How a machine comes to its root disk. words(root): of the kernel."""
 
-    def __init__(self, pair, how, words, chap=None, is_srp=False):
-        self.pair, self.how, self.words = pair, how, words
-        self.chap, self.is_srp = chap, is_srp
+    def __init__(self, pair, how, words, **target):
+        self.pair, self.how, self.words, self.target = pair, how, words, target
 
     def root(self, scratch):
-        return Root(scratch, chap=self.chap, is_srp=self.is_srp)
+        return Root(scratch, **self.target)
 
     def machine(self, scratch, root, **keys):
         ipxe = {"san": "sanboot", "ipxe": "sanhook"}.get(self.how)
@@ -61,9 +60,9 @@ def table(word):
         "iser") else f"farblock.root={word}"
 
 
-def by_words(scheme):
+def by_words(scheme, ip="dhcp"):
     rdma = "farblock.rdma=siw " if scheme == "iser" else ""
-    return lambda root: f"{rdma}farblock.root={scheme}:{root.place} ip=dhcp"
+    return lambda root: f"{rdma}farblock.root={scheme}:{root.place} ip={ip}"
 
 
 def srp(root):
@@ -71,8 +70,8 @@ def srp(root):
             + root.target.add_target().replace("127.0.0.1", "10.0.2.2"))
 
 
-def user(scheme, via):
-    return lambda root: f"farblock.root=user:{root.url(scheme)} farblock.via={via} ip=dhcp"
+def user(scheme, via, ip="dhcp"):
+    return lambda root: f"farblock.root=user:{root.url(scheme)} farblock.via={via} ip={ip}"
 
 
 INITRD, DRACUT = "initrd-6.12", "dracut-6.12"
@@ -85,6 +84,10 @@ WAYS = {
     "tcp-chap-dracut": Way(DRACUT, "san", table("ibft"), chap="one-way"),
     "tcp-mutual-initrd": Way(INITRD, "ipxe", table("ibft"), chap="mutual"),
     "tcp-mutual-dracut": Way(DRACUT, "ipxe", table("ibft"), chap="mutual"),
+    "tcp-ipv6-initrd": Way(INITRD, "san", table("ibft"), is_6=True),
+    "tcp-ipv6-words-initrd": Way(INITRD, "direct", by_words("iscsi", ip="off"), is_6=True),
+    "tcp-ipv6-words-dracut": Way(DRACUT, "direct", by_words("iscsi", ip="auto6"), is_6=True),
+    "user-ipv6-initrd": Way(INITRD, "direct", user("iscsi", "ublk", ip="off"), is_6=True),
     "iser-chap-initrd": Way(INITRD, "san", table("iser:ibft"), chap="one-way"),
     "iser-chap-dracut": Way(DRACUT, "san", table("iser:ibft"), chap="one-way"),
     "iser-words-initrd": Way(INITRD, "direct", by_words("iser"), chap="one-way"),

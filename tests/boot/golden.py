@@ -371,7 +371,7 @@ def main():
     parser.add_argument("--machines", type=int, default=2)
     parser.add_argument("--replays", type=int, default=8)
     parser.add_argument("--way", default="tcp-san-initrd", choices=sorted(
-        name for name in WAYS if name.startswith("tcp-") and not WAYS[name].chap))
+        name for name in WAYS if name.startswith("tcp-") and not WAYS[name].target))
     parser.add_argument("--trace", metavar="FILE")
     parser.add_argument("--folder", help="for the image's copy and the overlays")
     return measure(parser.parse_args())

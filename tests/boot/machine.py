@@ -16,7 +16,8 @@ from farblock import Failure, check, eventually, program
 BOOT = os.environ.get("FARBLOCK_BOOT") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "farblock-boot")
 INITIATOR = "iqn.2025-01.org.farblock:diskless"
-HOST = "10.0.2.2"  # this machine's loopback, as QEMU's user network shows it
+# This machine's loopback, as QEMU's user network shows it.
+HOST, HOST_6 = "10.0.2.2", "[fec0::2]"
 # Seconds. What takes so long hangs: no verdict depends on it.
 HANG = float(os.environ.get("FARBLOCK_BOOT_HANG", "900"))
 PROMPT = "login: "

@@ -15,8 +15,9 @@ if [ "${1:-}" = golden ]; then
 	exec python3 "$here/golden.py" "$@"
 fi
 if [ "${1:-}" = dhcp ]; then
+	shift
 	"$here/prepare.sh" "$FARBLOCK_BUILD" initrd-6.12
-	exec python3 "$here/dhcp.py"
+	exec python3 "$here/dhcp.py" "$@"
 fi
 if [ "${1:-}" = ten-commands ]; then
 	"$here/prepare.sh" "$FARBLOCK_BUILD" initrd-6.12

@@ -6,8 +6,8 @@ import subprocess
 import threading
 
 import farblock_path  # noqa: F401
-from farblock import Config, Failure, Farblockd, check
-from machine import HOST, INITIATOR, root_image
+from farblock import Config, Failure, Farblockd, check, free_port
+from machine import HOST, HOST_6, INITIATOR, root_image
 
 IQN = "iqn.2025-01.org.farblock"
 USER, SECRET = "diskless", "correct-horse-1"
@@ -18,11 +18,13 @@ PARTITION = 1 << 20  # byte offset of the file system
 
 
 class Root:
-    """A target whose LUN 0 is the root disk. chap: None, one-way or mutual. The image has SECRET in its
+    """A target whose LUN 0 is the root disk. chap: None, one-way or mutual. is_6: over IPv6. The image has SECRET in its
     iscsid.conf, for machines without a firmware's table."""
 
-    def __init__(self, scratch, chap=None, is_srp=False, name="root", portals=1, secret=SECRET):
+    def __init__(self, scratch, chap=None, is_srp=False, name="root", portals=1, secret=SECRET,
+                 is_6=False):
         self.scratch, self.chap, self.is_srp, self.secret = scratch, chap, is_srp, secret
+        self.is_6, self.host = is_6, HOST_6 if is_6 else HOST
         self.path = scratch.file(f"{name}.img")
         subprocess.run(["cp", "--sparse=always", "--reflink=auto", root_image(), self.path],
                        check=True)
@@ -31,6 +33,7 @@ class Root:
         if is_srp:
             self.target = config.srp_target([disk], acls=(MACHINE,))
         else:
+            portals = [("[::1]", free_port("::1"))] if is_6 else portals
             self.target = config.target([disk], iqn=f"{IQN}:root", portals=portals,
                                         **self.access())
         self.daemon = Farblockd(scratch, config, name=f"{name}-farblockd")
@@ -57,21 +60,21 @@ class Root:
     @property
     def place(self):
         """ADDRESS:6:PORT:LUN:IQN, as the machine sees it."""
-        return f"{HOST}:6:{self.target.port}:0:{self.target.iqn}"
+        return f"{self.host}:6:{self.target.port}:0:{self.target.iqn}"
 
     def url(self, scheme="iscsi"):
-        if self.is_srp:
-            return self.target.url().replace("127.0.0.1", HOST)
-        return self.target.url().replace("127.0.0.1", HOST).replace("iscsi://", f"{scheme}://")
+        url = self.target.url().replace("127.0.0.1", HOST).replace("[::1]", HOST_6)
+        return url if self.is_srp else url.replace("iscsi://", f"{scheme}://")
 
     def ipxe(self, verb="sanboot"):
-        lines = [f"set initiator-iqn {INITIATOR}"]
+        lines = ["ifconf -c ipv6 net0"] if self.is_6 else []
+        lines.append(f"set initiator-iqn {INITIATOR}")
         if self.chap:
             lines += [f"set username {USER}", f"set password {SECRET}"]
         if self.chap == "mutual":
             lines += [f"set reverse-username {TARGET_USER}",
                       f"set reverse-password {TARGET_SECRET}"]
-        where = f"iscsi:{HOST}::{self.target.port}:0:{self.target.iqn}"
+        where = f"iscsi:{self.host}::{self.target.port}:0:{self.target.iqn}"
         lines.append(f"sanboot {where}" if verb == "sanboot" else f"sanhook --drive 0x80 {where}")
         return "\n".join(lines) + "\n"
 
