@@ -16,7 +16,7 @@ shift
 BOOT=${FARBLOCK_BOOT:-${XDG_CACHE_HOME:-$HOME/.cache}/farblock-boot}
 PACKAGES=systemd-sysv,udev,dbus,login,passwd,kmod,iproute2,iputils-ping,procps,e2fsprogs,util-linux,fio,\
 initramfs-tools,busybox,zstd,dracut-network,isc-dhcp-client,open-iscsi,rdma-core,ibverbs-providers,\
-libuuid1,libblkid1,libisal2,libjson-c5,libssl3,liburing2,libibverbs1,librdmacm1,libibumad3,libfuse3-3,\
+libuuid1,libblkid1,libisal2,libjson-c5,libssl3,liburing2,libibverbs1,librdmacm1,libibumad3,libfuse3-3,libmnl0,\
 libnl-3-200,libnl-genl-3-200,libsgutils2-1.46-2
 
 skip() {

@@ -11,7 +11,7 @@ set -euo pipefail
 PACKAGES="bash coreutils util-linux mount grep sed mawk findutils procps diffutils kmod udev
 	iproute2 open-iscsi sg3-utils multipath-tools dmsetup e2fsprogs xfsprogs btrfs-progs fio fuse3
 	liburing2 libjson-c5 libisal2 libssl3 libblkid1 libibumad3 libibverbs1 ibverbs-providers
-	librdmacm1 libmicrohttpd12 libcmocka0 libfuse3-3 libnl-genl-3-200"
+	librdmacm1 libmicrohttpd12 libcmocka0 libfuse3-3 libmnl0 libnl-genl-3-200"
 KERNELS="linux-image-6.12-amd64 linux-image-amd64"
 # The guest boots with these, in the order of their dependencies ...
 BOOT_MODULES="virtio_pci virtio_blk ext4"
