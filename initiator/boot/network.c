@@ -11,17 +11,22 @@
 
 #include "initiator/boot/link.h"
 
-enum { QUIET_MS = 1000 };
+enum { QUIET_MS = 1000, PATIENCE = 30 }; // seconds the kernel has for an answer
 
 typedef void say_fn(const char *fmt, ...);
 
 struct network {
 	const struct ibft *ibft;
-	struct rtnl kernel, notices;
+	struct netlink kernel, notices;
 	uint64_t until_ms;
 	unsigned wait_seconds;
 	say_fn *say;
 };
+
+static int open_kernel(struct netlink *ret, unsigned groups)
+{
+	return netlink_open(ret, NETLINK_ROUTE, groups, PATIENCE);
+}
 
 static uint64_t now_ms(void)
 {
@@ -48,7 +53,7 @@ struct wait {
 // time is over.
 static bool wait_notice(struct network *n, struct wait *w, bool *ret_is_due)
 {
-	struct pollfd p = { n->notices.fd, POLLIN, 0 };
+	struct pollfd p = { mnl_socket_get_fd(n->notices.socket), POLLIN, 0 };
 	uint64_t now = now_ms(), until = n->until_ms;
 	if (now >= until)
 		return false;
@@ -56,7 +61,7 @@ static bool wait_notice(struct network *n, struct wait *w, bool *ret_is_due)
 		until = w->since_ms + QUIET_MS;
 	if (now < until)
 		poll(&p, 1, (int)(until - now));
-	rtnl_drain(&n->notices);
+	netlink_drain(&n->notices);
 	*ret_is_due = !w->is_said && now_ms() >= w->since_ms + QUIET_MS;
 	w->is_said |= *ret_is_due;
 	return true;
@@ -263,27 +268,27 @@ int network_apply(const struct ibft *i, unsigned wait_seconds, say_fn *say, stru
 			     .until_ms = now_ms() + (uint64_t)wait_seconds * 1000,
 			     .wait_seconds = wait_seconds,
 			     .say = say };
-	int r = rtnl_open(&n.kernel, 0);
+	int r = open_kernel(&n.kernel, 0);
 	if (r)
 		return err_errno(e, r, "routing netlink");
-	r = rtnl_open(&n.notices, RTMGRP_LINK);
+	r = open_kernel(&n.notices, RTMGRP_LINK);
 	if (r) {
-		rtnl_close(&n.kernel);
+		netlink_close(&n.kernel);
 		return err_errno(e, r, "routing netlink");
 	}
 	r = apply_all(&n, e);
-	rtnl_close(&n.notices);
-	rtnl_close(&n.kernel);
+	netlink_close(&n.notices);
+	netlink_close(&n.kernel);
 	return r;
 }
 
 void network_interface(const struct ibft_nic *n, char *ret, size_t size)
 {
-	struct rtnl kernel;
+	struct netlink kernel;
 	struct link l = { 0 }, vlan = { 0 };
 	char name[IF_NAMESIZE] = "";
 	*ret = 0;
-	if (!n->has_mac || rtnl_open(&kernel, 0))
+	if (!n->has_mac || open_kernel(&kernel, 0))
 		return;
 	if (!link_by_mac(&kernel, n->mac, &l) && l.index) {
 		memcpy(name, l.name, sizeof name);
@@ -292,6 +297,6 @@ void network_interface(const struct ibft_nic *n, char *ret, size_t size)
 		else if (n->vlan)
 			link_vlan_name(l.name, (unsigned)n->vlan, name);
 	}
-	rtnl_close(&kernel);
+	netlink_close(&kernel);
 	snprintf(ret, size, "%s", name);
 }
