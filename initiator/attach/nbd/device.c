@@ -18,25 +18,27 @@
 
 #define NEEDS "modprobe nbd (Linux 4.12 or later)"
 
+enum { PATIENCE = 60 }; // seconds the kernel has for an answer
+
 int nbd_open(struct genl *g, struct err *e)
 {
-	int r = genl_open(g, NBD_GENL_FAMILY_NAME);
+	int r = genl_open(g, NBD_GENL_FAMILY_NAME, PATIENCE);
 
 	if (r == -ENOENT && !module_load("nbd"))
-		r = genl_open(g, NBD_GENL_FAMILY_NAME);
+		r = genl_open(g, NBD_GENL_FAMILY_NAME, PATIENCE);
 	if (r == -ENOENT)
 		return err_set(e, -ENODEV, "nbd: this kernel has no nbd driver: " NEEDS);
 	return r < 0 ? err_errno(e, r, "nbd: generic netlink") : 0;
 }
 
-static void put_socket(struct genl_message *m, int fd)
+static void put_socket(struct netlink_message *m, int fd)
 {
-	uint32_t list = genl_nest(m, NBD_ATTR_SOCKETS);
-	uint32_t item = genl_nest(m, NBD_SOCK_ITEM);
+	struct nlattr *list = netlink_nest(m, NBD_ATTR_SOCKETS);
+	struct nlattr *item = netlink_nest(m, NBD_SOCK_ITEM);
 
-	genl_put_u32(m, NBD_SOCK_FD, (uint32_t)fd);
-	genl_nest_end(m, item);
-	genl_nest_end(m, list);
+	netlink_put_u32(m, NBD_SOCK_FD, (uint32_t)fd);
+	netlink_nest_end(m, item);
+	netlink_nest_end(m, list);
 }
 
 static uint64_t size_of(const struct disk_facts *f)
@@ -45,10 +47,10 @@ static uint64_t size_of(const struct disk_facts *f)
 }
 
 // The kernel shows it in /sys/block/nbdN/backend, for udev, and compares it on a reconnect.
-static void put_identity(struct genl_message *m, const struct disk_facts *f)
+static void put_identity(struct netlink_message *m, const struct disk_facts *f)
 {
 	if (f->identity[0])
-		genl_put_text(m, NBD_ATTR_BACKEND_IDENTIFIER, f->identity);
+		netlink_put_text(m, NBD_ATTR_BACKEND_IDENTIFIER, f->identity);
 }
 
 static int explain(struct err *e, int r, const char *what)
@@ -61,17 +63,17 @@ static int explain(struct err *e, int r, const char *what)
 int nbd_connect(struct genl *g, int device, int fd, const struct disk_facts *f,
 		unsigned dead_seconds, uint32_t *ret, struct err *e)
 {
-	struct genl_message m;
+	struct netlink_message m;
 	struct genl_wanted wanted = { NBD_ATTR_INDEX, sizeof *ret, ret };
 
 	*ret = UINT32_MAX;
 	genl_begin(&m, g, NBD_CMD_CONNECT);
 	if (device != NBD_ANY)
-		genl_put_u32(&m, NBD_ATTR_INDEX, (uint32_t)device);
-	genl_put_u64(&m, NBD_ATTR_SIZE_BYTES, size_of(f));
-	genl_put_u64(&m, NBD_ATTR_BLOCK_SIZE_BYTES, f->block_size);
-	genl_put_u64(&m, NBD_ATTR_SERVER_FLAGS, nbd_flags_of(f));
-	genl_put_u64(&m, NBD_ATTR_DEAD_CONN_TIMEOUT, dead_seconds);
+		netlink_put_u32(&m, NBD_ATTR_INDEX, (uint32_t)device);
+	netlink_put_u64(&m, NBD_ATTR_SIZE_BYTES, size_of(f));
+	netlink_put_u64(&m, NBD_ATTR_BLOCK_SIZE_BYTES, f->block_size);
+	netlink_put_u64(&m, NBD_ATTR_SERVER_FLAGS, nbd_flags_of(f));
+	netlink_put_u64(&m, NBD_ATTR_DEAD_CONN_TIMEOUT, dead_seconds);
 	put_identity(&m, f);
 	put_socket(&m, fd);
 	int r = genl_do(g, &m, &wanted);
@@ -93,11 +95,11 @@ int nbd_reconnect(struct genl *g, uint32_t device, int fd, const struct disk_fac
 	int r = -ENOSPC;
 
 	for (unsigned i = 0; r == -ENOSPC && i < 100; i++) {
-		struct genl_message m;
+		struct netlink_message m;
 		if (i)
 			nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 		genl_begin(&m, g, NBD_CMD_RECONFIGURE);
-		genl_put_u32(&m, NBD_ATTR_INDEX, device);
+		netlink_put_u32(&m, NBD_ATTR_INDEX, device);
 		put_identity(&m, f);
 		put_socket(&m, fd);
 		r = genl_do(g, &m, NULL);
@@ -114,22 +116,22 @@ int nbd_reconnect(struct genl *g, uint32_t device, int fd, const struct disk_fac
 
 int nbd_resize(struct genl *g, uint32_t device, const struct disk_facts *f)
 {
-	struct genl_message m;
+	struct netlink_message m;
 
 	genl_begin(&m, g, NBD_CMD_RECONFIGURE);
-	genl_put_u32(&m, NBD_ATTR_INDEX, device);
+	netlink_put_u32(&m, NBD_ATTR_INDEX, device);
 	put_identity(&m, f);
-	genl_put_u64(&m, NBD_ATTR_SIZE_BYTES, size_of(f));
-	genl_put_u64(&m, NBD_ATTR_BLOCK_SIZE_BYTES, f->block_size);
+	netlink_put_u64(&m, NBD_ATTR_SIZE_BYTES, size_of(f));
+	netlink_put_u64(&m, NBD_ATTR_BLOCK_SIZE_BYTES, f->block_size);
 	return genl_do(g, &m, NULL);
 }
 
 int nbd_disconnect(struct genl *g, uint32_t device, struct err *e)
 {
-	struct genl_message m;
+	struct netlink_message m;
 
 	genl_begin(&m, g, NBD_CMD_DISCONNECT);
-	genl_put_u32(&m, NBD_ATTR_INDEX, device);
+	netlink_put_u32(&m, NBD_ATTR_INDEX, device);
 	int r = genl_do(g, &m, NULL);
 	return r < 0 ? explain(e, r, "disconnect a device") : 0;
 }

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "core/err.h"
-#include "initiator/attach/nbd/genl.h"
 #include "initiator/disk/disk.h"
+#include "initiator/netlink/genl.h"
 
 #define NBD_ANY (-1) // the kernel chooses a device
 
