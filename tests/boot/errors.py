@@ -88,7 +88,7 @@ def late_target():
 
 def user_target_down():
     """The same, of farblock-initiator."""
-    says("onnection refused", lambda root: f"farblock.root=user:{root.url()}", is_away=True)
+    says("connect: refused", lambda root: f"farblock.root=user:{root.url()}", is_away=True)
 
 
 def user_no_such_lun():
