@@ -3,6 +3,15 @@
 # lost: it stays from here to the end of the system, as '@iscsid', which systemd spares, with mounts
 # of its own. The system's iscsid would have to be read from the disk that it should bring back.
 
+# dracut's module iscsi has systemd listen for an iscsid that would end with the initramfs.
+fb_iscsid_alone() {
+	! command -v systemctl >/dev/null 2>&1 || systemctl stop iscsid.socket iscsid.service 2>/dev/null
+	! grep -q '@ISCSIADM_ABSTRACT_NAMESPACE' /proc/net/unix || {
+		fb_cause "another iscsid is running in the initramfs: leave out what starts it (dracut: --omit iscsi)"
+		return 1
+	}
+}
+
 fb_iscsid() {
 	[ ! -e "$fb_run/iscsid.pid" ] || return 0
 	case $fb_kind in
@@ -36,15 +45,16 @@ fb_iscsid() {
 	fb_chap_settings >>"$etc/iscsi/iscsid.conf"
 	chmod 600 "$etc/iscsi/iscsid.conf"
 	cp -p "$etc/iscsi/"* /etc/iscsi/
+	fb_iscsid_alone || return 1
 	unshare --mount --propagation private sh -c 'mount --bind "$1" /etc && exec @iscsid -f' sh "$etc" \
-		</dev/null >"$fb_run/iscsid.log" 2>&1 &
+		</dev/null >>"$fb_run/iscsid.log" 2>&1 &
 	pid=$!
 	for i in 1 2 3 4 5 6 7 8 9 10; do
+		kill -0 $pid 2>/dev/null || break
 		! grep -q '@ISCSIADM_ABSTRACT_NAMESPACE' /proc/net/unix || {
 			echo $pid >"$fb_run/iscsid.pid"
 			return 0
 		}
-		kill -0 $pid 2>/dev/null || break
 		sleep 1
 	done
 	fb_cause "iscsid does not start: $(tail -n 1 "$fb_run/iscsid.log")"
@@ -157,6 +167,7 @@ fb_iscsi_wait_disk() {
 fb_attempt_iscsi() {
 	fb_iscsid && fb_iscsi_record || return 1
 	if ! disk=$(fb_iscsi_disk); then
+		: >"$fb_run/iscsid.log" # what it says of this attempt
 		why=$(fb_node --login 2>&1)
 		r=$?
 		[ $r = 0 ] || [ $r = 15 ] || {

@@ -50,6 +50,7 @@ fb_ibft_network() {
 		fb_cause "addresses of the firmware's table: $why"
 		return 1
 	}
+	fb_ibft_resolv_conf >"$fb_run/resolv.conf"
 	fb_has_network=yes
 }
 

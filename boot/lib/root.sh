@@ -10,7 +10,7 @@ done
 # The target's address, for the choice of an interface.
 fb_target_address() {
 	case $fb_kind:${fb_specs%% *} in
-	*:ibft) fb_ibft_get target0/ip-addr ;;
+	*:ibft) fb_ibft_get "$fb_ibft_at/ip-addr" ;;
 	srp:*) fb_srp_address "${fb_specs%% *}" ;;
 	user:*)
 		a=${fb_specs%% *}
@@ -35,12 +35,14 @@ fb_prepare() {
 		case $fb_kind in
 		iscsi | iser)
 			fb_iscsi_parse "$fb_specs" || {
+				fb_is_wrong=yes
 				fb_cause "farblock.root=$fb_kind:...: must be $fb_kind:ADDRESS:[6]:[PORT]:[LUN]:IQN, IPv6 in brackets, CHAP in /etc/iscsi/iscsid.conf"
 				return 1
 			}
 			;;
 		srp | user) ;;
 		*)
+			fb_is_wrong=yes
 			fb_cause "no farblock.root= of this machine can be used: it must be $fb_forms"
 			return 1
 			;;
@@ -58,22 +60,39 @@ fb_attempt() {
 	esac
 }
 
+# What only another command line mends is not tried again.
+fb_goes_on() {
+	[ -z "$fb_is_wrong" ] && fb_has_time
+}
+
+# Why it does not go on.
+fb_end() {
+	if [ -n "$fb_is_wrong" ]; then
+		echo "no root disk: ${fb_last_cause:-unknown cause}"
+	else
+		echo "no root disk after $fb_timeout s: ${fb_last_cause:-unknown cause}"
+	fi
+}
+
+# Who leaves the rescue shell has it tried for as long again.
 fb_root() {
 	mkdir -p "$fb_run"
 	fb_start_clock
 	until fb_attempt; do
-		fb_has_time || {
-			fb_give_up "no root disk after $fb_timeout s: ${fb_last_cause:-unknown cause}"
-			return 1
-		}
-		sleep 2
+		if fb_goes_on; then
+			sleep 2
+			continue
+		fi
+		fb_give_up "$(fb_end)"
+		[ -z "$fb_is_wrong" ] || return 1
+		fb_start_clock
 	done
 }
 
 # For a caller that makes each attempt in a shell of its own: a script that restores what one attempt
 # has to know of those before.
 fb_save_state() {
-	for v in fb_until fb_last_cause fb_has_network fb_has_rdma fb_srp_up fb_name; do
+	for v in fb_until fb_last_cause fb_has_network fb_has_rdma fb_srp_up fb_name fb_ibft_at; do
 		eval "value=\$$v"
 		printf "%s='%s'\n" "$v" "$(printf '%s\n' "$value" | sed "s/'/'\\\\''/g")"
 	done

@@ -150,7 +150,7 @@ def chosen(names, every):
 def needs(names):
     """Of prepare.sh."""
     ways = WAYS | LOCAL
-    pairs = {ways[name].pair if name in ways else INITRD
+    pairs = {ways[name].pair if name in ways else DRACUT if name.endswith("dracut") else INITRD
              for name in chosen(names, [*ways, *ERRORS])}
     print("\n".join(sorted(pairs)))
     return 0

@@ -126,7 +126,7 @@ make_initramfs() { # kind, release
 	initrd) chroot root mkinitramfs -o /boot/initrd-"$2" "$2" ;;
 	dracut) chroot root dracut --force --quiet --no-hostonly --compress 'zstd -1' \
 		--drivers 'virtio_pci virtio_net virtio_blk virtio_rng ext4' \
-		--omit "plymouth crypt lvm dm dmraid mdraid multipath drm iscsi nbd" /boot/dracut-"$2" "$2" ;;
+		--omit "plymouth crypt lvm dm dmraid mdraid multipath drm" /boot/dracut-"$2" "$2" ;;
 	esac
 }
 

@@ -140,6 +140,7 @@ class Machine:
         self.place = os.path.join(self.folder, "place")
         for part in ("place", "run", "ibft/target0", "bin"):
             os.makedirs(os.path.join(self.folder, part))
+        self.write("ibft/target0/flags", "3\n")
         self.write("ibft/target0/ip-addr", "192.0.2.9\n")
         self.write("ibft/target0/target-name", IQN + "\n")
 
@@ -194,7 +195,7 @@ def iscsi_words_are_parsed(machine):
 def luns_of_the_table_are_read(machine):
     for text, lun in LUNS:
         machine.write("ibft/target0/lun", text + "\n")
-        found, console = machine.run("fb_ibft_target && echo \"$lun $iqn\" || echo refused")
+        found, console = machine.run("fb_ibft_choose; fb_ibft_target && echo \"$lun $iqn\" || echo refused")
         machine.expect(f"LUN {text!r}", found, "refused" if lun is None else f"{lun} {IQN}")
         machine.expect(f"LUN {text!r} is named", [f"LUN '{text}'" in line for line in console],
                        [True] if lun is None else [])
@@ -207,16 +208,51 @@ def credentials_of_the_table_are_read(machine):
     machine.write("ibft/target0/chap-secret", "$(>HIT)*\\n'\"\n")
     os.makedirs(machine.path("ibft/initiator"), exist_ok=True)
     machine.write("ibft/initiator/initiator-name", "iqn.2025-01.org.example:me\n")
-    script = "fb_ibft_target; printf '%s\\n' \"$address|$port|$user|$secret|$fb_name\""
+    script = "fb_ibft_choose; fb_ibft_target; printf '%s\\n' \"$address|$port|$user|$secret|$fb_name\""
     for line, name in (("", "me"), ("farblock.initiator=iqn.2025-01.org.example:other", "other")):
         found, _ = machine.run(script, line)
         machine.expect("the table", found, "192.0.2.9|3260|we b|$(>HIT)*\\n'\"|"
                        f"iqn.2025-01.org.example:{name}")
 
 
+def the_target_that_was_booted_from_is_chosen(machine):
+    """By its flags, with its own NIC and the servers of that."""
+    tables = [  # flags of the targets by number, and the one that is taken
+        ({"0": "0", "1": "3"}, "target1"), ({"0": "1", "1": "3"}, "target1"),
+        ({"0": "1", "1": "1"}, "target0"), ({"0": "3", "1": "3"}, "target0"),
+        ({"0": "0", "1": "1"}, "target1"), ({"0": "0", "1": "2"}, "none"),
+        ({"0": "$(>HIT)", "1": "x"}, "none"), ({"1": "3"}, "target1")]
+    for flags, taken in tables:
+        shutil.rmtree(machine.path("table"), ignore_errors=True)
+        for number, value in flags.items():
+            os.makedirs(machine.path(f"table/target{number}"))
+            machine.write(f"table/target{number}/flags", value + "\n")
+        found, _ = machine.run("fb_ibft_choose && echo $fb_ibft_at || echo none",
+                               fb_ibft=machine.path("table"))
+        machine.expect(f"table {flags}", found, taken)
+    machine.write("table/target1/nic-assoc", "7\n")
+    for number, index in (("0", "0"), ("1", "7")):
+        os.makedirs(machine.path(f"table/ethernet{number}"))
+        machine.write(f"table/ethernet{number}/index", index + "\n")
+        machine.write(f"table/ethernet{number}/primary-dns", f"192.0.2.{number}\n")
+        machine.write(f"table/ethernet{number}/secondary-dns", "0.0.0.0\n")
+    found, _ = machine.run("fb_ibft_choose; fb_ibft_nic; fb_ibft_resolv_conf",
+                           fb_ibft=machine.path("table"))
+    machine.expect("NIC", found, "ethernet1\nnameserver 192.0.2.1")
+
+
+def what_waiting_does_not_mend_ends_at_once(machine):
+    """Words that are wrong give the rescue shell without a second attempt."""
+    for line in ("farblock.root=nfs", "farblock.root=iser:192.0.2.1", 'farblock.root="ibft"'):
+        found, _ = machine.run("sleep() { echo slept; }\nfb_give_up() { echo \"gave up: $*\"; }\n"
+                               "fb_root", line)
+        check(found.startswith("gave up: no root disk: ") and "slept" not in found, found)
+
+
 def addresses_are_found(machine):
     for line, address in ADDRESSES:
-        found, _ = machine.run("[ \"$fb_specs\" = ibft ] || fb_iscsi_parse \"$fb_specs\"\n"
+        found, _ = machine.run("fb_ibft_choose\n"
+                               "[ \"$fb_specs\" = ibft ] || fb_iscsi_parse \"$fb_specs\"\n"
                                "fb_target_address", line)
         machine.expect(f"address of {line}", found, address)
 
@@ -327,7 +363,9 @@ def test():
         for shell in SHELLS:
             machine = Machine(scratch, shell)
             for claim in (words_are_read, iscsi_words_are_parsed, luns_of_the_table_are_read,
-                          credentials_of_the_table_are_read, addresses_are_found, state_comes_back,
+                          credentials_of_the_table_are_read,
+                          the_target_that_was_booted_from_is_chosen,
+                          what_waiting_does_not_mend_ends_at_once, addresses_are_found, state_comes_back,
                           causes_are_said_as_they_are, a_text_for_a_script_is_plain,
                           nothing_of_a_word_is_executed, programs_get_the_words_as_they_are,
                           chap_without_a_table_comes_from_a_file,

@@ -18,12 +18,17 @@ if getarg farblock.root= >/dev/null && [ ! -e $fb_done ]; then
 	[ ! -e $fb_state ] || . $fb_state
 	if fb_attempt; then
 		: >$fb_done
-	elif ! fb_has_time; then
-		: >$fb_done
-		# die makes a script of its text.
-		die "farblock: no root disk after $fb_timeout s: $(fb_plain "${fb_last_cause:-unknown cause}")"
-	else
+	elif fb_goes_on; then
 		fb_save_state >$fb_state
 		sleep 2
+	else
+		# Who leaves the rescue shell has it tried for as long again.
+		fb_say "$(fb_end)"
+		emergency_shell -n farblock "farblock: $(fb_plain "$(fb_end)")"
+		[ -z "$fb_is_wrong" ] || : >$fb_done
+		fb_start_clock
+		fb_save_state >$fb_state
 	fi
+	# The queue has a limit of its own, of passes.
+	main_loop=0
 fi
