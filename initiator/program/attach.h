@@ -64,11 +64,12 @@ int attach_try(struct tool *t, const struct holder_config *c, attach_ready *read
 	       struct err *e);
 int attach_in_foreground(struct tool *t, const struct holder_config *c);
 
-// attach_keep.c: a disk that holds the root file system. Gives this process mounts of its own, "/"
+// attach_leave.c: a disk that holds the root file system. Gives this process mounts of its own, "/"
 // and those of /dev, /proc, /sys, /run and run_dir as they are now: it still sees them when another
 // root has taken their place, and keeps no other file system busy. -EPERM.
 int attach_leave_root(const char *run_dir, struct err *e);
-// Runs hold(c, ...) in a child process, and again when that dies, until the disk is detached in
-// order, or a signal comes, which the child gets too. fd: the command, which hears what the first
-// child says; it is closed then. Returns the exit status; a first child that fails is not repeated.
+// attach_keep.c: runs hold(c, ...) in a child process, and again when that dies, until the disk is
+// detached in order, or a signal comes, which the child gets too. fd: the command, which hears what
+// the first child says; it is closed then. Returns the exit status; a first child that fails is not
+// repeated.
 int attach_keep(const struct holder_config *c, int (*hold)(void *arg, int fd), int fd);
