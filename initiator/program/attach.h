@@ -69,7 +69,14 @@ int attach_in_foreground(struct tool *t, const struct holder_config *c);
 // root has taken their place, and keeps no other file system busy. -EPERM.
 int attach_leave_root(const char *run_dir, struct err *e);
 // attach_keep.c: runs hold(c, ...) in a child process, and again when that dies, until the disk is
-// detached in order, or a signal comes, which the child gets too. fd: the command, which hears what
-// the first child says; it is closed then. Returns the exit status; a first child that fails is not
-// repeated.
+// detached in order. SIGTERM and SIGINT ask for that: the child, or what is left of one that has
+// died; a refusal changes nothing. SIGHUP is ignored. fd: the command, which hears what the first
+// child says; it is closed then. Returns the exit status; a first child that fails is not repeated.
 int attach_keep(const struct holder_config *c, int (*hold)(void *arg, int fd), int fd);
+// Asks the keeper of name as holder_ask() asks its process. -ECONNREFUSED, -ENOENT: it has none,
+// and nothing will bring the disk back; of a detach, -EAGAIN in the answer: the process is to be
+// asked.
+struct json_object *attach_keep_ask(const char *run_dir, const char *name, const char *request,
+				    struct err *e);
+// -EEXIST with a text: the process of name has died, and its keeper will bring the disk back.
+int attach_keep_check(const char *run_dir, const char *name, struct err *e);

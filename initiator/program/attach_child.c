@@ -40,7 +40,9 @@ static void ready_here(void *arg, struct json_object *status)
 int attach_in_foreground(struct tool *t, const struct holder_config *c)
 {
 	struct err e;
-	int r = c->is_root ? attach_leave_root(c->run_dir, &e) : 0;
+	int r = attach_keep_check(c->run_dir, c->name, &e);
+	if (!r && c->is_root)
+		r = attach_leave_root(c->run_dir, &e);
 	if (!r)
 		r = holder_run(c, ready_here, t, &e);
 	return r < 0 ? tool_fail_by(&e) : TOOL_OK;
@@ -193,7 +195,8 @@ int attach_try(struct tool *t, const struct holder_config *c, attach_ready *read
 {
 	static struct child child;
 	char what[HOLDER_NAME_MAX + 8];
-	if (child_start(&child, leave_and_hold, (void *)c, e) < 0)
+	if (attach_keep_check(c->run_dir, c->name, e) < 0 ||
+	    child_start(&child, leave_and_hold, (void *)c, e) < 0)
 		return tool_status_of(e);
 	snprintf(what, sizeof what, "attach %s", c->name);
 	tool_progress_begin_time(t, what, 0);

@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,13 +21,21 @@ static void on_signal(int number)
 	interrupted_by = number;
 }
 
+// Of a keeper, and of nohup(1).
+static bool is_ignored_hangup(int number)
+{
+	struct sigaction is;
+	return number == SIGHUP && !sigaction(number, NULL, &is) && is.sa_handler == SIG_IGN;
+}
+
 static void signals_set(sigset_t *ret, void (*handler)(int number))
 {
 	struct sigaction a = { .sa_handler = handler };
 	sigemptyset(ret);
 	for (int i = 0; i < NUMBERS; i++) {
 		sigaddset(ret, numbers[i]);
-		sigaction(numbers[i], &a, NULL);
+		if (!is_ignored_hangup(numbers[i]))
+			sigaction(numbers[i], &a, NULL);
 	}
 }
 
@@ -43,6 +51,11 @@ void child_unblock_signals(void)
 	sigset_t set;
 	signals_set(&set, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void child_ignore_hangup(void)
+{
+	signal(SIGHUP, SIG_IGN);
 }
 
 int child_interrupted(void)
@@ -74,19 +87,19 @@ int child_pause(unsigned ms)
 	return interrupted_by ? -EINTR : 0;
 }
 
-int child_wait_passing_signals(const struct child *c)
+int child_poll(struct pollfd *fds, unsigned count, int ms)
 {
-	struct pollfd p = { (int)syscall(SYS_pidfd_open, c->pid, 0), POLLIN, 0 };
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 	sigset_t open = open_mask();
-	int status = 0;
-	while (p.fd >= 0 && ppoll(&p, 1, NULL, &open) < 0)
-		if (interrupted_by)
-			kill(c->pid, interrupted_by);
-	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (p.fd >= 0)
-		close(p.fd);
-	return status;
+	int n = ppoll(fds, count, ms < 0 ? NULL : &t, &open);
+	return n < 0 ? -errno : n;
+}
+
+int child_take_signal(void)
+{
+	int number = interrupted_by;
+	interrupted_by = 0;
+	return number;
 }
 
 // Reads to the end of the pipe; -EINTR after a signal, which arrives in the wait alone.
@@ -137,4 +150,16 @@ int child_hear(struct child *c)
 	int r = hear(c->fd, c->text, sizeof c->text);
 	close(c->fd);
 	return r;
+}
+
+void child_read(struct child *c)
+{
+	size_t len = 0;
+	ssize_t n = 1;
+	while (n > 0 && len < sizeof c->text - 1) {
+		n = read(c->fd, c->text + len, sizeof c->text - 1 - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	c->text[len] = 0;
+	close(c->fd);
 }

@@ -2,6 +2,7 @@
 // farblock-initiator detach and attached. The program's thread.
 #include <errno.h>
 #include <json-c/json.h>
+#include <poll.h>
 #include <string.h>
 
 #include "core/attr.h"
@@ -44,19 +45,42 @@ static void first_status(struct all *a, int status)
 
 // ---- detach ----
 
+enum { AGAIN = 200, AGAIN_MS = 50 }; // attempts, while a process begins or ends
+
+static bool is_gone(struct json_object *o, const struct err *e)
+{
+	return !o && (e->code == -ECONNREFUSED || e->code == -ENOENT);
+}
+
+// Its process; if that has died its keeper, which would bring the disk back; if there is none, it
+// is cleared here.
+static int detach_once(struct tool *t, const struct holder_files *f, const char *name,
+		       struct err *e)
+{
+	const char *request = t->o.is_forced ? "detach force" : "detach";
+	struct json_object *o = holder_ask(f, request, e);
+	if (is_gone(o, e))
+		o = attach_keep_ask(attach_run_dir(t), name, request, e);
+	if (is_gone(o, e))
+		return holder_clear(attach_run_dir(t), name, carrier_find, t->o.is_forced, e);
+	if (!o)
+		return e->code;
+	int r = holder_answer_error(o, e);
+	json_object_put(o);
+	return r;
+}
+
 static int detach_one(struct tool *t, const char *name, struct err *e)
 {
 	struct holder_files f;
 	int r = holder_files(&f, attach_run_dir(t), name, e);
 	if (r)
 		return r;
-	struct json_object *o = holder_ask(&f, t->o.is_forced ? "detach force" : "detach", e);
-	if (!o && (e->code == -ECONNREFUSED || e->code == -ENOENT))
-		return holder_clear(attach_run_dir(t), name, carrier_find, t->o.is_forced, e);
-	if (!o)
-		return e->code;
-	r = holder_answer_error(o, e);
-	json_object_put(o);
+	r = detach_once(t, &f, name, e);
+	for (unsigned i = 0; r == -EAGAIN && i < AGAIN; i++) {
+		poll(NULL, 0, AGAIN_MS);
+		r = detach_once(t, &f, name, e);
+	}
 	return r;
 }
 
@@ -93,9 +117,19 @@ static bool is_attaching(const struct all *a, struct err *e)
 	return true;
 }
 
+// A process whose device has ended leaves no state.
+static bool is_kept(const struct all *a)
+{
+	struct err ignored;
+	return a->wanted && !a->is_login &&
+	       attach_keep_check(attach_run_dir(a->tool), a->wanted, &ignored) < 0;
+}
+
 static int not_found(const struct all *a)
 {
 	struct err e;
+	if (is_kept(a))
+		return detach_one(a->tool, a->wanted, &e) < 0 ? tool_fail_by(&e) : TOOL_OK;
 	if (is_attaching(a, &e))
 		return tool_fail_by(&e);
 	err_set(&e, -ENOENT, "%.100s: not %s", a->wanted ? a->wanted : "any target",

@@ -92,6 +92,107 @@ def a_signal_to_the_keeper_detaches(attachments, target):
     check(not attachments.list(), "attached still")
 
 
+def keeper_of(attachments):
+    return parent_of(process(attachments))
+
+
+def a_refused_signal_is_forgotten(attachments, target):
+    """The disk is used: it goes on, and so does its keeper."""
+    attachments.attach(target.url(), *WORDS)
+    pid, keeper = process(attachments), keeper_of(attachments)
+    with attachments.client("root") as client:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            before = attachments.log("root").count("cannot detach")
+            os.kill(keeper, number)
+            eventually("a refusal", lambda count=before:
+                       attachments.log("root").count("cannot detach") > count)
+        os.kill(pid, signal.SIGKILL)
+        client.communicate()
+    goes_on(attachments, pid)
+    check(keeper_of(attachments) == keeper, "another keeper")
+    attachments.detach("root")
+
+
+def a_hangup_is_ignored(attachments, target):
+    attachments.attach(target.url(), *WORDS)
+    pid = process(attachments)
+    os.kill(keeper_of(attachments), signal.SIGHUP)
+    os.kill(pid, signal.SIGKILL)
+    goes_on(attachments, pid)
+    attachments.detach("root")
+
+
+def dies_while_the_target_is_away(attachments, daemon):
+    """Returns the keeper, which tries in vain."""
+    pid, keeper = process(attachments), keeper_of(attachments)
+    daemon.kill()
+    before = attachments.log("root").count("refused")
+    os.kill(pid, signal.SIGKILL)
+    eventually("a failed attempt", lambda: attachments.log("root").count("refused") > before)
+    return keeper
+
+
+def a_dead_one_is_detached_for_good(attachments, daemon, target, *force):
+    attachments.attach(target.url(), *WORDS)
+    keeper = dies_while_the_target_is_away(attachments, daemon)
+    try:
+        attachments.detach("root", *force)
+        eventually("the keeper's end", lambda: not os.path.exists(f"/proc/{keeper}"))
+    finally:
+        daemon.start()
+    check(not attachments.list(), "attached still")
+
+
+def one_without_a_state_is_detached_for_good(attachments, daemon, target):
+    """As the end of its device leaves it: nothing is listed, and its keeper tries."""
+    attachments.attach(target.url(), *WORDS)
+    keeper = dies_while_the_target_is_away(attachments, daemon)
+    try:
+        os.unlink(f"{attachments.run_dir}/root.json")
+        attachments.detach("root")
+        eventually("the keeper's end", lambda: not os.path.exists(f"/proc/{keeper}"))
+    finally:
+        daemon.start()
+    check(not attachments.list(), "attached still")
+
+
+def a_dead_ones_name_is_not_free(attachments, daemon, target):
+    """Two would bring it back."""
+    attachments.attach(target.url(), *WORDS)
+    pid = process(attachments)
+    dies_while_the_target_is_away(attachments, daemon)
+    for words in (WORDS, ("--via", "socket", "--name", "root")):
+        said = attachments.attach(target.url(), *words, status=15)
+        check("attached already" in said, said)
+    daemon.start()
+    goes_on(attachments, pid)
+    attachments.detach("root")
+
+
+def one_that_is_dead_and_used_is_kept(scratch, attachments, target):
+    """A detach and a signal are refused; force takes it away for good."""
+    device = attachments.attach(target.url(), "--via", "fuse", *WORDS[2:])
+    place = scratch.file("used")
+    os.makedirs(place)
+    run(["mkfs.ext4", "-qF", device])
+    run(["mount", device, place])
+    try:
+        keeper = keeper_of(attachments)
+        os.kill(process(attachments), signal.SIGKILL)
+        eventually("its end", lambda: attachments.one("root")["state"] == "dead")
+        said = attachments.detach("root", status=28)
+        check(f"{device}: in use" in said, said)
+        before = attachments.log("root").count("cannot detach")
+        os.kill(keeper, signal.SIGTERM)
+        eventually("a refusal", lambda: attachments.log("root").count("cannot detach") > before)
+        check(os.path.exists(f"/proc/{keeper}"), "the keeper has ended")
+        attachments.detach("root", "--force")
+    finally:
+        run(["umount", place])
+    eventually("the keeper's end", lambda: not os.path.exists(f"/proc/{keeper}"))
+    check(not attachments.list(), "attached still")
+
+
 def one_that_cannot_begin_is_not_repeated(attachments, target):
     text = attachments.attach(target.url(lun=7), *WORDS, status=None)
     check(re.search("LUN 7|no LUN", text), text)
@@ -149,6 +250,14 @@ def run_all():
             also_when_the_target_is_away(attachments, daemon)
             detached_in_order_both_end(attachments)
             a_signal_to_the_keeper_detaches(attachments, target)
+            a_refused_signal_is_forgotten(attachments, target)
+            a_hangup_is_ignored(attachments, target)
+            a_dead_one_is_detached_for_good(attachments, daemon, target)
+            a_dead_one_is_detached_for_good(attachments, daemon, target, "--force")
+            one_without_a_state_is_detached_for_good(attachments, daemon, target)
+            a_dead_ones_name_is_not_free(attachments, daemon, target)
+            if os.path.exists("/dev/fuse") and os.path.exists("/dev/loop-control"):
+                one_that_is_dead_and_used_is_kept(scratch, attachments, target)
             one_that_cannot_begin_is_not_repeated(attachments, target)
             another_root_takes_the_place_of_its_own(scratch, target)
     return 0
