@@ -80,6 +80,12 @@ void boot_line(struct json_object *way, const char *section, const char *fmt, ..
 // The LUN as firmware reads it: the hex digits of the first two of its eight bytes [SAM-5 4.7.7].
 unsigned boot_firmware_lun(unsigned lun);
 
+// ---- check.c's program: run.c ----
+
+// Runs farblock-initiator and copies what it prints, whether it succeeds or not, to out. secret:
+// for CHAP, or NULL. Blocks. -EIO with its first line on standard error.
+int boot_run_initiator(const char *const *words, const char *secret, FILE *out, struct err *e);
+
 // ---- places.c: fills places and warns of portals that do not work ----
 int boot_find_places(struct boot *b, struct err *e);
 // Calls found with what info says of each portal of the group, NULL if that fails, and its name.

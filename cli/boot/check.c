@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/boot/boot.h"
-#include "cli/doctor/initiator.h"
 #include "cli/shell/command.h"
 
 enum { URL_SIZE = 800 };
@@ -30,7 +29,7 @@ static int url_of(struct json_object *info, char ret[URL_SIZE], struct err *e)
 static int ask_initiator(struct shell *s, struct json_object *info, const char *secret,
 			 struct err *e)
 {
-	char url[URL_SIZE], *out;
+	char url[URL_SIZE];
 	const char *words[8] = { "boot-check", url }, **next = words + 2;
 	const char *name = text_field(info, "initiator"), *user = text_field(info, "user");
 	int r = url_of(info, url, e);
@@ -49,12 +48,10 @@ static int ask_initiator(struct shell *s, struct json_object *info, const char *
 	}
 	if (s->is_json)
 		*next++ = "--json";
-	r = initiator_run(words, secret, &out, e);
+	r = boot_run_initiator(words, secret, s->look.out, e);
 	if (r < 0)
-		return err_prefix(e, "boot-check"), r;
-	fputs(out, s->look.out);
-	free(out);
-	return 0;
+		err_prefix(e, "boot-check");
+	return r;
 }
 
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)

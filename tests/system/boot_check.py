@@ -6,6 +6,7 @@ without discovery."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -153,14 +154,29 @@ def the_shell_checks_a_lun_of_its_daemon(shell, disk, target):
     lun = f"{target.path}/luns/lun0"
     check("boot code of an unknown loader" in shell("boot-check", lun), "the shell")
     check(json.loads(shell("--json", "boot-check", lun))["bios"]["boots"], "as JSON")
-    shell("boot-check", f"{target.path}/luns/lun1", status=1, text="nothing to boot")
+    for words in ([], ["--json"]):
+        done = subprocess.run([program("farblock"), "--socket", shell.daemon.socket_path, *words,
+                               "boot-check", f"{target.path}/luns/lun1"], capture_output=True,
+                              text=True, timeout=60, check=False)
+        check(done.returncode == 1 and "nothing to boot" in done.stderr, done)
+        if words:
+            reason = json.loads(done.stdout)["bios"]["reason"]
+        else:
+            reason = re.search("^BIOS boots it *(.*)$", done.stdout, re.M)[1]
+            check("UEFI boots it" in done.stdout and "Boot signature" in done.stdout, done)
+        check("blocks of 4096 bytes" in reason, done)
     shell(f"{target.path}/acls", "create", HOST)
     acl = f"{target.path}/acls/{HOST}"
     shell(acl, "set", "attribute", "authentication=1")
     shell(acl, "set", "auth", "userid=machine", f"password={SECRET}")
     shell("boot-check", lun, status=2, text="no secret (password=- asks)")
     shell("boot-check", lun, f"initiator={HOST}", f"password={SECRET}", text="LUN 0 of")
-    shell("boot-check", lun, "password=another-secret", status=1, text="CHAP")
+    told = shell("boot-check", lun, "password=another-secret", status=1, text="password=")
+    check("CHAP" in told and "--chap" not in told, told)
+    shell(target.path, "set", "attribute", "generate_node_acls=0")
+    told = shell("boot-check", lun, f"initiator={HOST}2", status=1)
+    shell(target.path, "set", "attribute", "generate_node_acls=1")
+    check("--initiator-name" not in told and "initiator=" in told, told)
 
 
 def it_logs_in_as_firmware_does(shell, daemon, target):
