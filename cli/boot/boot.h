@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "cli/shell/shell.h"
+#include "transport/tcp/addr.h"
 
 enum { BOOT_NAME_SIZE = 224, BOOT_PATH_SIZE = 600, BOOT_PLACES_MAX = 32 };
 
@@ -19,6 +20,16 @@ struct boot_place {
 	char address[80], port[8]; // IPv6 in brackets
 	bool has_tcp, has_iser;	   // of iSCSI
 	bool has_device;	   // iSER by an RDMA device, not only by software iWARP
+	bool is_wanted;		   // not there only for the TCP at the same address
+};
+
+// What the user asks for; all but the path may be NULL.
+struct boot_wish {
+	const char *path;      // absolute, of a LUN, or a node with a single one
+	const char *initiator; // default: the only one that the LUN is mapped to, or the first
+	const char *portal;    // ADDRESS[:PORT]: only ways by this
+	const char *mac;       // of the machine: lines for dnsmasq are for it alone
+	const char *section;   // only its warnings
 };
 
 // Settings of a node: its group's rows, as tree.get returns them; NULL: no such node.
@@ -28,6 +39,11 @@ struct boot_settings {
 
 struct boot {
 	struct shell *s;
+	const struct boot_wish *wish;
+	bool has_portal;	// of the wish:
+	struct tcp_addr portal; // ... port 0: each
+	char mac[18];		// ... in small letters, "": none
+	char known[160];	// addresses that are not the wanted one, for the error
 	bool is_srp;
 	char path[BOOT_PATH_SIZE];  // of the LUN
 	char group[BOOT_PATH_SIZE]; // of its portal group; SRP: its target
@@ -46,15 +62,17 @@ struct boot {
 	struct json_object *warnings, *ways; // arrays of the answer, borrowed
 };
 
-// Finds out everything about the LUN, or the storage object or portal group with a single LUN, at
-// an absolute path. initiator: NULL: the only one that it is mapped to, or the first. *ret: an
-// object with warnings and ways, for json_object_put(). -ENOENT, -EINVAL with text, errors of the
-// daemon.
+// Finds out everything about the LUN. *ret: an object with warnings and ways, for
+// json_object_put(). -ENOENT, -EINVAL with text, errors of the daemon.
+int boot_info_of(struct shell *s, const struct boot_wish *w, struct json_object **ret,
+		 struct err *e);
+// The same for a path and an initiator (NULL: chosen) alone.
 int boot_info(struct shell *s, const char *path, const char *initiator, struct json_object **ret,
 	      struct err *e);
-// Prints such an object.
-// The lines of one section, of the first way that has it. -ENOENT with a text.
+// Prints the lines of one section, of the first way that has it, and on standard error the
+// warnings. -ENOENT, and -EINVAL where INITIATOR would stand for a name, with text and no lines.
 int boot_show_section(struct json_object *o, const char *name, FILE *out, struct err *e);
+// Prints all of it.
 void boot_show(struct json_object *info, FILE *out);
 
 // ---- find.c ----
@@ -79,6 +97,22 @@ void boot_line(struct json_object *way, const char *section, const char *fmt, ..
 	__attribute__((format(printf, 3, 4)));
 // The LUN as firmware reads it: the hex digits of the first two of its eight bytes [SAM-5 4.7.7].
 unsigned boot_firmware_lun(unsigned lun);
+
+// ---- wish.c ----
+
+// Checks the wish and fills portal and mac. -EINVAL with text.
+int boot_take_wish(struct boot *b, const struct boot_wish *w, struct err *e);
+// Whether the wish, if any, is this address, of any port.
+bool boot_wants_address(const struct boot *b, const struct tcp_addr *a);
+// ... and port.
+bool boot_wants(const struct boot *b, const struct tcp_addr *a);
+// Keeps an address that is not wanted for the error.
+void boot_keep_known(struct boot *b, const struct tcp_addr *a);
+// -ENOENT with the addresses kept.
+int boot_refuse_portal(const struct boot *b, struct err *e);
+// The tag of the machine's lines for dnsmasq, which no other machine has.
+enum { BOOT_TAG_SIZE = BOOT_NAME_SIZE + 16 };
+void boot_tag(const struct boot *b, char ret[BOOT_TAG_SIZE]);
 
 // ---- check.c's program: run.c ----
 

@@ -7,10 +7,6 @@
 #include "cli/boot/boot.h"
 #include "cli/shell/command.h"
 
-struct wish {
-	const char *lun, *initiator, *section; // NULL: not given
-};
-
 static int take(const char **to, const char *name, const char *text, struct err *e)
 {
 	if (*to)
@@ -31,18 +27,27 @@ static const char *dashed(const struct line *l, unsigned *i)
 	return *i + 1 < l->count && !l->values[*i + 1].name ? l->values[++*i].text : NULL;
 }
 
-static const char **named(struct wish *w, const char *name)
+static const char **named(struct boot_wish *w, const char *name)
 {
-	if (!strcmp(name, "initiator"))
-		return &w->initiator;
-	return !strcmp(name, "section") ? &w->section : &w->lun;
+	const struct {
+		const char *name, **to;
+	} all[] = {
+		{"initiator", &w->initiator},
+		{ "portal",   &w->portal   },
+		{ "mac",	 &w->mac	 },
+		{ "section",  &w->section	 },
+	};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (!strcmp(name, all[i].name))
+			return all[i].to;
+	return &w->path;
 }
 
-// boot-info [LUN] [initiator=NAME] [section=NAME], also --initiator NAME.
-static int understand(struct wish *w, const struct line *l, struct err *e)
+// boot-info [LUN] [NAME=VALUE...], also --initiator NAME. The path is as typed.
+static int understand(struct boot_wish *w, const struct line *l, struct err *e)
 {
 	int r = 0;
-	*w = (struct wish){ 0 };
+	*w = (struct boot_wish){ 0 };
 	for (unsigned i = 0; !r && i < l->count; i++) {
 		const struct line_value *v = &l->values[i];
 		const char *initiator = v->name ? NULL : dashed(l, &i);
@@ -53,21 +58,22 @@ static int understand(struct wish *w, const struct line *l, struct err *e)
 		else if (!v->name && !strncmp(v->text, "--", 2))
 			r = err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", v->text);
 		else
-			r = take(&w->lun, "lun", v->text, e);
+			r = take(&w->path, "lun", v->text, e);
 	}
 	return r;
 }
 
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	struct wish w;
+	struct boot_wish w;
 	struct json_object *info = NULL;
 	char *lun = NULL;
 	int r = understand(&w, l, e);
 	if (!r)
-		r = shell_path(path, w.lun ? w.lun : ".", &lun, e);
+		r = shell_path(path, w.path ? w.path : ".", &lun, e);
+	w.path = lun;
 	if (!r)
-		r = boot_info(s, lun, w.initiator, &info, e);
+		r = boot_info_of(s, &w, &info, e);
 	if (!r && w.section)
 		r = boot_show_section(info, w.section, s->look.out, e);
 	else if (!r && s->is_json)
@@ -83,6 +89,8 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 static const struct shell_param params[] = {
 	{"lun", "node", false, NULL, "path of a LUN or mapped LUN, or of a storage object, target or portal group with a single LUN; default: the current path"},
 	{"initiator", "string", false, NULL, "name of the machine that boots; default: of the ACL that maps the LUN (also --initiator NAME)"},
+	{"portal", "string", false, NULL, "ADDRESS[:PORT] at which the machine reaches the target, where there are several; default: all"},
+	{"mac", "string", false, NULL, "address of the machine's network adapter, such as 52:54:00:12:34:56: the lines for dnsmasq are for that machine alone"},
 	{"section", "string", false, NULL, "print this part alone, as it goes into a file: ipxe, root_path, dnsmasq, grub and the others that --json names"},
 	{0},
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // boot-info: finds everything out, and puts the answer together.
+#include <errno.h>
+
 #include "cli/boot/boot.h"
 
 static void put_head(const struct boot *b, struct json_object *o)
@@ -25,11 +27,23 @@ static void done(struct boot *b)
 int boot_info(struct shell *s, const char *path, const char *initiator, struct json_object **ret,
 	      struct err *e)
 {
+	struct boot_wish w = { .path = path, .initiator = initiator };
+	return boot_info_of(s, &w, ret, e);
+}
+
+int boot_info_of(struct shell *s, const struct boot_wish *w, struct json_object **ret,
+		 struct err *e)
+{
 	struct boot b = { .s = s };
 	struct json_object *o = json_object_new_object();
 	b.warnings = json_object_new_array();
 	b.ways = json_object_new_array();
-	int r = boot_find(&b, path, initiator, e);
+	int r = boot_take_wish(&b, w, e);
+	if (!r)
+		r = boot_find(&b, w->path, w->initiator, e);
+	if (!r && b.is_srp && *b.mac)
+		r = err_set(e, -EINVAL, "mac: %.160s is of SRP, which has no lines for dnsmasq",
+			    b.target);
 	if (!r)
 		boot_warn_all(&b);
 	if (!r)
@@ -38,6 +52,8 @@ int boot_info(struct shell *s, const char *path, const char *initiator, struct j
 		r = boot_srp_ways(&b, e);
 	else if (!r)
 		boot_iscsi_ways(&b);
+	if (!r && b.has_portal && !json_count(b.ways))
+		r = boot_refuse_portal(&b, e);
 	put_head(&b, o);
 	json_object_object_add(o, "warnings", b.warnings);
 	json_object_object_add(o, "ways", b.ways);

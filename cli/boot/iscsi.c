@@ -42,7 +42,18 @@ static void ipxe_settings(const struct boot *b, struct json_object *way)
 	}
 }
 
-// Options 175.190 to 193 are iPXE's.
+// Quotes protect commas and blanks; a quote ends the value, and a backslash changes it.
+static const char *unquotable(const struct boot *b)
+{
+	const char *all[] = { b->target, b->initiator, b->user, b->mutual_user };
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		for (const char *p = all[i]; *p; p++)
+			if (strchr("\"\\", *p) || (unsigned char)*p < ' ' || *p == 127)
+				return all[i];
+	return NULL;
+}
+
+// All tags of a line must match. Options 175.190 to 193 are iPXE's.
 static void dnsmasq(const struct boot *b, struct json_object *way, const char *path)
 {
 	const struct {
@@ -54,13 +65,40 @@ static void dnsmasq(const struct boot *b, struct json_object *way, const char *p
 		{ 192, b->mutual_user		      },
 		{ 193, *b->mutual_user ? OTHER_SECRET : ""},
 	};
+	char tags[BOOT_TAG_SIZE + 16] = "tag:ipxe", name[BOOT_TAG_SIZE];
+	if (unquotable(b))
+		return;
 	boot_line(way, "dnsmasq", "dhcp-match=set:ipxe,175");
-	boot_line(way, "dnsmasq", "dhcp-option=tag:ipxe,17,\"%s\"", path);
-	boot_line(way, "dnsmasq", "dhcp-option=tag:ipxe,203,\"%s\"", b->initiator);
+	if (*b->mac) {
+		boot_tag(b, name);
+		snprintf(tags, sizeof tags, "tag:ipxe,tag:%s", name);
+		boot_line(way, "dnsmasq", "dhcp-host=%s,set:%s", b->mac, name);
+	}
+	boot_line(way, "dnsmasq", "dhcp-option=%s,17,\"%s\"", tags, path);
+	boot_line(way, "dnsmasq", "dhcp-option=%s,203,\"%s\"", tags, b->initiator);
 	for (size_t i = 0; i < sizeof chap / sizeof *chap; i++)
 		if (*chap[i].value)
-			boot_line(way, "dnsmasq", "dhcp-option=tag:ipxe,encap:175,%d,\"%s\"",
+			boot_line(way, "dnsmasq", "dhcp-option=%s,encap:175,%d,\"%s\"", tags,
 				  chap[i].option, chap[i].value);
+}
+
+static void warn_of_dnsmasq(struct boot *b)
+{
+	const char *section = b->wish->section, *name = unquotable(b);
+	bool has_lines = false;
+	json_each (way, b->ways)
+		has_lines = has_lines || json_field(way, "ipxe");
+	if (!has_lines || (section && strcmp(section, "dnsmasq")))
+		return;
+	if (name)
+		boot_warn(b,
+			  "no lines for dnsmasq: %.100s has a quote, backslash or control "
+			  "character, which they cannot carry: choose letters and digits",
+			  name);
+	else if (!*b->mac)
+		boot_warn(b, "by the lines for dnsmasq every iPXE machine of the network gets this "
+			     "disk, and two of them destroy its file system (mac=ADDRESS: lines "
+			     "for one machine)");
 }
 
 static void firmware(const struct boot *b, const struct boot_place *tcp, struct json_object *way)
@@ -188,6 +226,8 @@ static void all_ways(struct boot *b)
 	unsigned reached = 0;
 	for (unsigned i = 0; i < b->place_count; i++) {
 		const struct boot_place *p = &b->places[i];
+		if (!p->is_wanted)
+			continue;
 		if (p->has_tcp) {
 			root_path(b, p, text);
 			append(san, sizeof san, text);
@@ -208,12 +248,18 @@ static void all_ways(struct boot *b)
 
 void boot_iscsi_ways(struct boot *b)
 {
+	unsigned wanted = 0;
 	for (unsigned i = 0; i < b->place_count; i++) {
+		if (!b->places[i].is_wanted)
+			continue;
+		wanted++;
 		if (b->places[i].has_tcp)
 			tcp_way(b, &b->places[i]);
 		if (b->places[i].has_iser)
 			iser_way(b, &b->places[i]);
 	}
-	if (b->place_count > 1)
+	if (wanted > 1)
 		all_ways(b);
+	if (wanted)
+		warn_of_dnsmasq(b);
 }

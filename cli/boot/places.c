@@ -21,10 +21,14 @@ const struct boot_place *boot_tcp_at(const struct boot *b, const struct boot_pla
 static void add(struct boot *b, const struct boot_place *of, const struct tcp_addr *a)
 {
 	char ip[TCP_ADDR_TEXT];
-	if (b->place_count == BOOT_PLACES_MAX)
+	bool is_wanted = of->is_wanted || boot_wants(b, a);
+	if (!is_wanted)
+		boot_keep_known(b, a);
+	if (b->place_count == BOOT_PLACES_MAX || (!is_wanted && !boot_wants_address(b, a)))
 		return;
 	struct boot_place *p = &b->places[b->place_count++];
 	*p = *of;
+	p->is_wanted = is_wanted;
 	tcp_addr_format_ip(a, ip);
 	snprintf(p->address, sizeof p->address, a->sa.sa_family == AF_INET6 ? "[%s]" : "%s", ip);
 	snprintf(p->port, sizeof p->port, "%u", tcp_addr_port(a));
@@ -40,6 +44,7 @@ static unsigned add_each(struct boot *b, const struct boot_place *of, const stru
 		return 0;
 	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
 		struct tcp_addr a;
+		char ip[TCP_ADDR_TEXT];
 		if (!i->ifa_addr || i->ifa_addr->sa_family != any->sa.sa_family ||
 		    !(i->ifa_flags & IFF_UP) || i->ifa_flags & IFF_LOOPBACK)
 			continue;
@@ -48,9 +53,10 @@ static unsigned add_each(struct boot *b, const struct boot_place *of, const stru
 			continue;
 		tcp_addr_set_port(&a, tcp_addr_port(any));
 		add(b, of, &a);
+		count++;
+		tcp_addr_format_ip(&a, ip);
 		size_t n = strlen(list);
-		snprintf(list + n, size - n, "%s%.70s", count++ ? ", " : "",
-			 b->places[b->place_count - 1].address);
+		snprintf(list + n, size - n, "%s%.70s", n ? ", " : "", ip);
 	}
 	freeifaddrs(all);
 	return count;
@@ -62,7 +68,7 @@ static void add_wildcard(struct boot *b, const struct boot_place *p, struct tcp_
 	struct tcp_addr loopback;
 	unsigned count = add_each(b, p, any, list, sizeof list);
 	bool is_6 = any->sa.sa_family == AF_INET6;
-	if (count == 1)
+	if (count == 1 || (count && b->has_portal && !p->is_wanted))
 		return;
 	if (count) {
 		boot_warn(b,
@@ -92,6 +98,12 @@ static void add_portal(struct boot *b, struct json_object *info, const char *nam
 		boot_warn(b, "portal %.90s: its interface is missing: it is left out", name);
 		return;
 	}
+	bool is_any = tcp_addr_is_wildcard(&a);
+	p.is_wanted = is_any && boot_wants(b, &a);
+	if (!is_any && !boot_wants_address(b, &a)) {
+		boot_keep_known(b, &a);
+		return;
+	}
 	if (!strcmp(text_field(info, "state"), "waiting"))
 		boot_warn(b, "portal %.90s is waiting, no machine can log in there: %.150s", name,
 			  text_field(info, "reason"));
@@ -100,7 +112,7 @@ static void add_portal(struct boot *b, struct json_object *info, const char *nam
 			  "portal %.90s: a loopback address, which no other machine reaches "
 			  "(portals create ADDRESS)",
 			  name);
-	if (tcp_addr_is_wildcard(&a))
+	if (is_any)
 		add_wildcard(b, &p, &a);
 	else
 		add(b, &p, &a);
@@ -111,7 +123,7 @@ static void warn_of_iser_alone(struct boot *b)
 {
 	for (unsigned i = 0; i < b->place_count; i++) {
 		const struct boot_place *p = &b->places[i];
-		if (!boot_tcp_at(b, p))
+		if (p->is_wanted && !boot_tcp_at(b, p))
 			boot_warn(b,
 				  "portal %s: iSER alone at %s: firmware such as iPXE logs in by "
 				  "TCP at the same address (%s/portals/%s transport all)",
@@ -123,7 +135,8 @@ static void warn_of_iser_alone(struct boot *b)
 static void warn_of_software(struct boot *b)
 {
 	unsigned i = 0;
-	while (i < b->place_count && (!b->places[i].has_iser || b->places[i].has_device))
+	while (i < b->place_count &&
+	       (!b->places[i].is_wanted || !b->places[i].has_iser || b->places[i].has_device))
 		i++;
 	if (i < b->place_count)
 		boot_warn(b,
@@ -159,7 +172,7 @@ int boot_find_places(struct boot *b, struct err *e)
 	int r = boot_each_portal(b, add_portal, e);
 	if (r < 0)
 		return r;
-	if (!b->place_count)
+	if (!b->place_count && !b->has_portal)
 		boot_warn(b, "%.200s has no portal that works (%.200s/portals create)", b->target,
 			  b->group);
 	if (!b->is_srp) {

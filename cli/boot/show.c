@@ -12,7 +12,7 @@ static const struct {
 } sections[] = {
 	{"ipxe", "iPXE script"},
 	{"root_path", "DHCP root path (option 17), for firmware of other makers"},
-	{"dnsmasq", "dnsmasq, in place of the script (for one of several machines: dhcp-host=MAC,set:NAME, and tag:NAME in place of tag:ipxe)"},
+	{"dnsmasq", "dnsmasq, in place of the script"},
 	{"farblock_ibft", "kernel command line, login from the iBFT, with farblock-initramfs or farblock-dracut"},
 	{"initramfs_tools_ibft", "kernel command line, login from the iBFT, with open-iscsi in initramfs-tools"},
 	{"dracut_ibft", "kernel command line, login from the iBFT, with open-iscsi in dracut"},
@@ -55,12 +55,31 @@ static bool is_section(const char *name)
 	return false;
 }
 
+// Whether INITIATOR stands for it.
+static bool lacks_name(struct json_object *o, struct json_object *lines)
+{
+	json_each (line, lines)
+		if (!*text_field(o, "initiator") &&
+		    strstr(json_object_get_string(line), "INITIATOR"))
+			return true;
+	return false;
+}
+
 int boot_show_section(struct json_object *o, const char *name, FILE *out, struct err *e)
 {
+	fflush(out);
+	json_each (warning, json_field(o, "warnings"))
+		fprintf(stderr, "Warning: %s.\n", json_object_get_string(warning));
 	json_each (way, json_field(o, "ways")) {
 		struct json_object *lines = is_section(name) ? json_field(way, name) : NULL;
 		if (!json_count(lines))
 			continue;
+		if (lacks_name(o, lines))
+			return err_set(
+				e, -EINVAL,
+				"section %.40s needs the machine's name, and no ACL maps this "
+				"LUN (initiator=NAME)",
+				name);
 		json_each (line, lines)
 			fprintf(out, "%s\n", json_object_get_string(line));
 		return 0;

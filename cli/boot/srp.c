@@ -51,6 +51,18 @@ static void user_space(const struct boot *b, struct json_object *way, const char
 			  (int)(slash - url), url, b->lun);
 }
 
+// Ways by service id have no address: they are those of their portal's.
+static bool is_wanted(const struct boot *b, const char *portal, const char *add_target)
+{
+	char dest[TCP_ADDR_TEXT];
+	struct tcp_addr a;
+	const char *at = strstr(add_target, ",dest=");
+	snprintf(dest, sizeof dest, "%.*s", at ? (int)strcspn(at + 6, ",") : 0, at ? at + 6 : "");
+	if (!b->has_portal || (!tcp_addr_parse(&a, portal, 0, NULL) && boot_wants(b, &a)))
+		return true;
+	return at && !tcp_addr_parse(&a, dest, 0, NULL) && boot_wants(b, &a);
+}
+
 static void put(struct boot *b, const char *portal, struct json_object *o)
 {
 	static const char zeros[] = "0000000000000000";
@@ -88,7 +100,8 @@ static void all_ways(struct boot *b, struct json_object *ways)
 static void add_portal(struct boot *b, struct json_object *info, const char *name)
 {
 	json_each (one, json_field(info, "attach"))
-		put(b, name, one);
+		if (is_wanted(b, name, text_field(one, "add_target")))
+			put(b, name, one);
 }
 
 int boot_srp_ways(struct boot *b, struct err *e)

@@ -7,7 +7,10 @@ network namespace of its own, with an address that a virtual machine reaches, to
 import concurrent.futures
 import json
 import os
+import re
 import secrets
+import socket
+import struct
 import subprocess
 import sys
 
@@ -16,12 +19,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
 import ipxe_boot  # noqa: E402
 import mbr  # noqa: E402
-from farblock import Config, Farblockd, Scratch, Shell, Skip, check, eventually, run  # noqa: E402
+from farblock import (Config, Failure, Farblockd, Process, Scratch, Shell, Skip, check,  # noqa: E402
+                      eventually, run)
 
 ADDRESS = "192.0.2.10"  # not 127.0.0.1, which is another machine for the guest
 HOST, TARGET = "iqn.2025-03.net.example:machine", "iqn.2025-03.net.example:roots"
 SECRET, OTHER = "correct-horse-1", "correct-horse-2"
 INSIDE = "FARBLOCK_TEST_NAMESPACE"
+DOCUMENT = os.path.join(HERE, "../../docs/boot.md")
+INFINITE = b"\xff" * 4
 
 
 def in_namespace():
@@ -42,6 +48,13 @@ def info(shell, *words):
 def ways(shell, *words):
     """By transport."""
     return {way["transport"]: way for way in info(shell, *words)["ways"]}
+
+
+def section(shell, *words):
+    """boot-info of one section, with its two outputs apart."""
+    return subprocess.run([farblock.program("farblock"), "--socket", shell.daemon.socket_path,
+                           "boot-info", *words], capture_output=True, text=True, timeout=30,
+                          check=False)
 
 
 def make(shell, disk="root", address=ADDRESS, port="3260"):
@@ -93,9 +106,12 @@ def dnsmasq_takes_the_lines(scratch, shell, group):
     sections = [way["dnsmasq"] for way in info(shell, group)["ways"] if "dnsmasq" in way]
     check(len(sections) == 4 and all("SECRET" in line for line in sections[0] if ",191," in line),
           sections)
+    sections += [way["dnsmasq"] for way in info(shell, group, "mac=52:54:00:12:34:56")["ways"]
+                 if "dnsmasq" in way]
+    check(len(sections) == 8 and len(sections[7]) == len(sections[0]) + 1, sections)
     for lines in sections:
         path = scratch.file("dnsmasq.conf", content="\n".join(lines) + "\n")
-        done = subprocess.run([program, "--test", "-C", path], capture_output=True, text=True)
+        done = subprocess.run([program, "--test", f"--conf-file={path}"], capture_output=True, text=True)
         check(not done.returncode, f"{lines}: {done.stderr}")
     broken = scratch.file("broken.conf", content="dhcp-option=tag:ipxe,encap:175,190\n" + "dhcp-opt\n")
     check(subprocess.run([program, "--test", "-C", broken], capture_output=True).returncode, "--test")
@@ -137,8 +153,167 @@ def kernel_words_are_those_of_the_transport(shell, group):
 def a_section_is_printed_alone(shell, group):
     lun = f"{group}/luns/lun0"
     lines = ways(shell, group)["TCP"]["dnsmasq"]
-    check(shell("boot-info", lun, "section=dnsmasq").splitlines() == lines, lines)
+    done = section(shell, lun, "section=dnsmasq")
+    check(not done.returncode and done.stdout.splitlines() == lines, done)
+    told = [line for line in done.stderr.splitlines() if line.startswith("Warning: ")]
+    check(len(told) == len(info(shell, lun)["warnings"]) and "every iPXE machine" in done.stderr, done)
+    check("every iPXE machine" not in section(shell, lun, "section=grub").stderr, "another section")
     shell("boot-info", lun, "section=nonsense", status=3, text="no section 'nonsense'")
+
+
+def a_section_without_a_name_is_refused(shell, group):
+    lun, acl = f"{group}/luns/lun0", f"{group}/acls/{HOST}"
+    shell(acl, "delete", "0")
+    for name in ("dnsmasq", "ipxe", "farblock"):
+        done = section(shell, lun, f"section={name}")
+        check(done.returncode and not done.stdout and "(initiator=NAME)" in done.stderr, done)
+    check("Warning: no ACL maps this LUN" in done.stderr, done)
+    check(section(shell, lun, "section=grub").stdout, "a section without a name in it")
+    check(f'"{HOST}"' in section(shell, lun, "section=dnsmasq", f"initiator={HOST}").stdout, "named")
+    shell(acl, "create", "0", "0")
+
+
+def what_dnsmasq_cannot_carry_is_left_out(shell, group):
+    acl, lun = f"{group}/acls/{HOST}", f"{group}/luns/lun0"
+    for user in ('a"b', "a\\b"):
+        shell(acl, "set", "auth", f"userid={user}")
+        done = section(shell, lun, "section=dnsmasq")
+        check(done.returncode and not done.stdout and "no lines for dnsmasq" in done.stderr, done)
+        check("dnsmasq" not in ways(shell, lun)["TCP"], user)
+        warned(shell, group, "no lines for dnsmasq")
+    shell(acl, "set", "auth", "userid=machine")
+    odd = 'iqn.2025-03.net.example:a"b'
+    check("dnsmasq" not in ways(shell, lun, f"initiator={odd}")["TCP"], odd)
+
+
+def a_portal_is_chosen(shell, group):
+    """On a server with two interfaces."""
+    run(["ip", "link", "add", "eth0", "type", "veth", "peer", "name", "other"])
+    run(["ip", "link", "add", "eth1", "type", "veth", "peer", "name", "machines"])
+    for name, address in (("eth0", "198.51.100.1"), ("eth1", "192.0.2.1")):
+        run(["ip", "address", "add", f"{address}/24", "dev", name])
+        run(["ip", "link", "set", name, "up"])
+    run(["ip", "link", "set", "machines", "up"])
+    lun = f"{group}/luns/lun0"
+    shell(f"{group}/portals", "delete", ADDRESS, "3260")
+    shell(f"{group}/portals", "create", "0.0.0.0", "3260")
+    check("198.51.100.1" in section(shell, lun, "section=root_path").stdout, "the first")
+    warned(shell, group, "listens on all addresses")
+    for portal in ("192.0.2.1", "192.0.2.1:3260"):
+        told = info(shell, lun, f"portal={portal}")
+        check({way["portal"] for way in told["ways"]} == {"192.0.2.1:3260"}, told["ways"])
+        check(not [w for w in told["warnings"] if "listens on all" in w], told["warnings"])
+    check(info(shell, lun, "portal=0.0.0.0:3260")["ways"] == info(shell, lun)["ways"], "by its name")
+    for portal in ("192.0.2.77", "192.0.2.1:3261"):
+        shell("boot-info", lun, f"portal={portal}", status=3,
+              text="but at: 198.51.100.1:3260, 192.0.2.1:3260")
+    shell("boot-info", lun, "portal=nonsense", status=8, text="portal: ")
+    shell(f"{group}/portals", "create", "127.0.0.1", "3300")
+    check(not [w for w in info(shell, lun, "portal=192.0.2.1")["warnings"] if "loopback" in w],
+          "a warning of another portal")
+    shell(f"{group}/portals", "delete", "127.0.0.1", "3300")
+
+
+def a_mac_is_checked(shell, group):
+    lun, mac = f"{group}/luns/lun0", "52:54:00:AB:34:56"
+    for wrong in ("", "52:54:00:12:34", "52-54-00-12-34-56", "52:54:00:12:34:5g", "52:54:00:12:34:*",
+                  "52:54:00:12:34:56:78", "01:00:5e:00:00:01", "ff:ff:ff:ff:ff:ff",
+                  "00:00:00:00:00:00"):
+        shell("boot-info", lun, f"mac={wrong}", status=8, text="mac: ")
+    done = section(shell, lun, "section=dnsmasq", f"mac={mac}")
+    tag = "machine-525400ab3456"
+    check(f"dhcp-host={mac.lower()},set:{tag}" in done.stdout.splitlines(), done)
+    check("every iPXE machine" not in done.stderr, done)
+    options = [line for line in done.stdout.splitlines() if line.startswith("dhcp-option=")]
+    check(len(options) == 4 and all(f"=tag:ipxe,tag:{tag}," in line for line in options), options)
+    tags = {re.search("set:([^,]*)$", section(shell, lun, "section=dnsmasq", f"initiator={HOST}{end}",
+                                              f"mac=52:54:00:12:34:{number}").stdout, re.M)[1]
+            for number, end in ((10, ".1"), (11, "-1"))}
+    check(len(tags) == 2, f"two machines by {tags}")
+
+
+class Dnsmasq(Process):
+    """The DHCP server of eth1."""
+
+    def __init__(self, scratch, lines):
+        super().__init__(scratch, "dnsmasq")
+        self.path = scratch.file("running.conf", content="\n".join(lines) + "\n")
+
+    def start(self):
+        self.spawn([farblock.program("dnsmasq"), "--no-daemon", "--port=0",
+                    "--leasefile-ro", "--no-ping", "--log-facility=-", "--log-dhcp", "--pid-file=",
+                    f"--conf-file={self.path}"])
+        return self
+
+
+def options_of(data):
+    found, at = {}, 0
+    while at < len(data) and data[at] != 255:
+        if data[at]:
+            found[data[at]] = data[at + 2:at + 2 + data[at + 1]]
+            at += data[at + 1] + 1
+        at += 1
+    return found
+
+
+def discover(mac):
+    """The options that a machine with iPXE is offered at the other end of eth1."""
+    hardware = bytes.fromhex(mac.replace(":", ""))
+    ask = struct.pack("!BBBBIHH16x16s192x", 1, 1, 6, 0, 77, 0, 0x8000, hardware)
+    ask += b"\x63\x82\x53\x63" + b"\x35\x01\x01" + b"\x37\x03\x11\xcb\xaf" + b"\xaf\x03\x15\x01\x01\xff"
+    udp = struct.pack("!HHHH", 68, 67, 8 + len(ask), 0) + ask
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, bytes(4), INFINITE)
+    total = sum(struct.unpack("!10H", head))
+    head = head[:10] + struct.pack("!H", ~(total % 0xffff) & 0xffff) + head[12:]
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x800)) as wire:
+        wire.bind(("machines", 0))
+        wire.settimeout(1)
+        for _ in range(30):
+            wire.send(b"\xff" * 6 + hardware + b"\x08\x00" + head + udp)
+            try:
+                while True:
+                    packet = wire.recv(2048)
+                    if packet[23] == 17 and packet[34:38] == b"\x00\x43\x00\x44":
+                        return options_of(packet[42 + 240:])
+            except TimeoutError:
+                continue
+    raise Failure(f"{mac} is offered nothing")
+
+
+def words_of_the_document():
+    """Of its command for dnsmasq: the lines before those of boot-info, and the words of this."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        found = re.search(r"^    \(printf '%s\\n' (.*); farblock boot-info \S+ (.*) \| sed", file.read(),
+                          re.M)
+    return found[1].split(), found[2].split()
+
+
+def each_machine_is_offered_its_own_disk(scratch, shell, group):
+    """By the document's command, and the lines of a second machine."""
+    try:
+        farblock.program("dnsmasq")
+    except Skip:
+        print("no dnsmasq: its offers are not tried")
+        return
+    lun, acl, other = f"{group}/luns/lun0", f"{group}/acls/{HOST}", f"{HOST}-2"
+    first, words = words_of_the_document()
+    shell(acl, "set", "auth", "userid=a, machine #1")
+    lines = first + section(shell, lun, f"initiator={HOST}", *words).stdout.splitlines()
+    shell(acl, "set", "auth", "userid=machine")
+    lines += section(shell, lun, f"initiator={other}", *[re.sub("34:56$", "34:57", w) for w in words],
+                     ).stdout.splitlines()
+    with Dnsmasq(scratch, lines) as server:
+        try:
+            one, two, none = (discover(f"52:54:00:12:34:{end}") for end in (56, 57, 58))
+        except Failure as why:
+            raise Failure(f"{why}\n{server.log()[-2000:]}") from None
+    root = f"iscsi:192.0.2.1::3260:0:{TARGET}".encode()
+    check(one[17] == root and one[203] == HOST.encode(), one)
+    check(options_of(one[175])[190] == b"a, machine #1", one)
+    check(two[17] == root and two[203] == other.encode(), two)
+    check(17 not in none and 203 not in none, none)
+    check(one[51] == two[51] == INFINITE, "a lease that ends")
+    print("each machine is offered its own disk")
 
 
 def a_lun_is_found_by_each_of_its_paths(shell, group):
@@ -225,7 +400,11 @@ def luns_are_hexadecimal_to_firmware_and_decimal_to_linux(shell, group):
 def srp_lines_are_those_of_its_portals(shell, config):
     target = config.srp
     port = shell_json(shell, f"{target.path}/portals/127.0.0.1:{target.port}", "info")
-    way = ways(shell, f"{target.path}/luns/lun0")["SRP"]
+    lun = f"{target.path}/luns/lun0"
+    way = ways(shell, lun)["SRP"]
+    check(ways(shell, lun, "portal=127.0.0.1")["SRP"] == way, "portal=")
+    shell("boot-info", lun, f"portal={ADDRESS}", status=3, text=f"but at: 127.0.0.1:{target.port}")
+    shell("boot-info", lun, "mac=52:54:00:12:34:56", status=8, text="no lines for dnsmasq")
     told = info(shell, f"{target.path}/luns/lun0")["warnings"]
     check([w for w in told if "blocks have 4096 bytes" in w], told)
     attach = port["attach"][0]
@@ -260,6 +439,9 @@ def main():
             shell = Shell(daemon)
             group = make(shell)
             a_section_is_printed_alone(shell, group)
+            a_section_without_a_name_is_refused(shell, group)
+            what_dnsmasq_cannot_carry_is_left_out(shell, group)
+            a_mac_is_checked(shell, group)
             a_lun_is_found_by_each_of_its_paths(shell, group)
             kernel_words_are_those_of_the_transport(shell, group)
             farblock_initiator_takes_the_urls(scratch, shell, group)
@@ -269,6 +451,8 @@ def main():
             srp_lines_are_those_of_its_portals(shell, config)
             export_prints_it_too(scratch, shell)
             a_machine_boots_by_the_printed_script(scratch, shell, group)
+            a_portal_is_chosen(shell, group)
+            each_machine_is_offered_its_own_disk(scratch, shell, group)
     return 0
 
 
