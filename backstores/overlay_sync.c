@@ -150,10 +150,12 @@ static int sync_file(int fd)
 	return r;
 }
 
-static int write_pages(struct overlay *o)
+static int write_pages(struct overlay *o, bool *ret_has_pages)
 {
 	struct overlay_sync *s = &o->sync;
+	*ret_has_pages = false;
 	for (s->at = 0; next_pages(o);) {
+		*ret_has_pages = true;
 		ssize_t n = pwrite(o->map_fd, o->map.staged + s->at, s->length,
 				   (off_t)(o->layout.kept + s->at));
 		if (n < 0 && errno == EINTR)
@@ -167,11 +169,11 @@ static int write_pages(struct overlay *o)
 
 static int commit_now(struct overlay *o)
 {
-	bool has_pages = overlay_map_has_dirty(&o->map);
+	bool has_pages;
 	overlay_map_stage(&o->map);
 	int r = sync_file(o->store->fd);
 	if (!r)
-		r = write_pages(o);
+		r = write_pages(o, &has_pages);
 	if (!r && has_pages)
 		r = sync_file(o->store->fd);
 	overlay_map_commit(&o->map, r < 0);
