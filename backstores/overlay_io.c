@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // I/O on an overlay file. Reads are cut into runs of blocks that are the overlay's or the base's.
-// A change of blocks that are the overlay's already is as in any file, without a lock. A first
-// change of a block:
+// A change of blocks whose bits are safe, kept or noted in the file, is as in any file, without a
+// lock. A change of others, which is the first one of a block, or comes before the first one has
+// ended, or after it has failed:
 //   1. takes its turn: changes that touch the same blocks wait for it, so that a block that is
 //      completed from the base loses nothing that another change has put there
-//   2. copies its first and last block from the base if it covers only a part of them
+//   2. copies its first and last block from the base if it covers only a part of them, and they
+//      are the base's still
 //   3. writes, punches or zeroes as in any file
 //   4. sets the bits, and ends its turn
 //   5. makes data and bits durable if it must be (overlay_sync.c); otherwise notes the bits in the
-//      file through the page cache, so that they outlive this process.
-// The lock is held for some instructions by first changes only. Requests of whole blocks of 4 KiB,
+//      file through the page cache, so that they outlive this process. Either makes them safe
+//   6. ends.
+// The lock is held for some instructions by these changes only. Requests of whole blocks of 4 KiB,
 // which is what file systems send, skip step 2.
 #include <errno.h>
 #include <liburing.h>
@@ -139,25 +142,45 @@ static void end_turn(struct bs_io *io)
 
 static void noted(struct uring_op *op, int res);
 
-// The bytes of the map with the bits of io. They are read when the write takes place: of two writes
+// How many bytes of the map, from *ret_first on, have the bits of io.
+static uint64_t bytes_of_map(const struct bs_io *io, uint64_t *ret_first)
+{
+	uint64_t last = (first_block(io) + block_count(io) - 1) / 8;
+	uint64_t most = overlay_of(io)->layout.map_bytes - 1;
+	*ret_first = first_block(io) / 8;
+	return (last < most ? last : most) - *ret_first + 1;
+}
+
+// The rest of them, from io->progress on. They are read when the write takes place: of two writes
 // of the same bytes the file keeps one with the bits of both.
 static void note(struct bs_io *io)
 {
 	const struct overlay *o = overlay_of(io);
-	uint64_t first = first_block(io) / 8, last = (first_block(io) + block_count(io) - 1) / 8;
-	if (last >= o->layout.map_bytes)
-		last = o->layout.map_bytes - 1;
+	uint64_t first, length = bytes_of_map(io, &first);
+	first += io->progress;
 	io_uring_prep_write(next_sqe(io, noted), o->map_fd, o->map.live + first,
-			    (unsigned)(last - first + 1), o->layout.noted + first);
+			    (unsigned)(length - io->progress), o->layout.noted + first);
 }
 
 static void noted(struct uring_op *op, int res)
 {
 	struct bs_io *io = io_of(op);
-	if (fdstore_try_again(io, res))
+	uint64_t first;
+	if (fdstore_try_again(io, res)) {
 		note(io);
-	else
-		fdstore_end(io, res < 0 ? res : 0);
+		return;
+	}
+	if (res <= 0) {
+		fdstore_end(io, res < 0 ? res : -EIO);
+		return;
+	}
+	io->progress += (uint64_t)res;
+	if (io->progress < bytes_of_map(io, &first)) {
+		note(io); // a full disk, for one, ends a write early
+		return;
+	}
+	overlay_map_noted(&overlay_of(io)->map, first_block(io), block_count(io));
+	fdstore_end(io, 0);
 }
 
 static void changed(struct bs_io *io, int res)
@@ -166,12 +189,14 @@ static void changed(struct bs_io *io, int res)
 	if (res == 0)
 		overlay_map_set(&o->map, first_block(io), block_count(io));
 	end_turn(io);
-	if (res < 0)
+	if (res < 0) {
 		fdstore_end(io, res);
-	else if (fdstore_must_be_durable(io))
+	} else if (fdstore_must_be_durable(io)) {
 		overlay_sync_wait(o, io);
-	else
+	} else {
+		io->progress = 0;
 		note(io);
+	}
 }
 
 // --- blocks that are completed from the base
@@ -254,7 +279,7 @@ static void begin_change(struct bs_io *io)
 
 // --- one entry per operation
 
-// Blocks that are the overlay's, but not durably so.
+// Blocks that are safe, but not durable.
 static void written(struct bs_io *io, int res)
 {
 	if (res < 0)
@@ -267,7 +292,7 @@ static void serve_change(struct bs_io *io)
 {
 	const struct overlay *o = overlay_of(io);
 	uint64_t first = first_block(io), count = block_count(io);
-	if (!overlay_map_owns(&o->map, first, count)) {
+	if (!overlay_map_is_safe(&o->map, first, count)) {
 		take_turn(io);
 		return;
 	}

@@ -2,6 +2,8 @@
 // Overlays against a model in memory: random operations across reopens, and what a killed process
 // and a power failure leave. Here the page cache is there after each; tests/system/power_cut.py
 // loses it.
+#include <sched.h>
+
 #include "backstores/overlay_util.h"
 
 // --- a model in memory
@@ -263,6 +265,138 @@ static void a_durable_write_is_there_after_a_power_failure(void **state)
 	}
 }
 
+// --- writes of a block that the file has, but does not say so yet
+
+static struct sg sector = { .len = 512 };
+
+static void start_sector(struct waited_io *w, struct backstore *bs, uint64_t at, uint32_t flags)
+{
+	struct sg_list l = { .sg = { { .addr = arena + at, .len = 512 } }, .n = 1 };
+	sg_fill(&l, at, 6);
+	sector.addr = arena + at;
+	*w = (struct waited_io){
+		.io = {.op = BS_WRITE,
+			.flags = flags,
+			.offset = at,
+			.length = 512,
+			.sg = &sector,
+			.nsg = 1}
+	};
+	waited_start(w, bs);
+}
+
+static int write_sector(struct backstore *bs, uint64_t at)
+{
+	struct waited_io w;
+	start_sector(&w, bs, at, 0);
+	return waited_result(&w);
+}
+
+static void expect_killed(uint64_t at)
+{
+	copy_overlay(false);
+	struct backstore *copy = open_copy();
+	expect_pattern(copy, at, 512, 6);
+	backstore_close(copy);
+}
+
+static struct overlay *overlay_of(struct backstore *bs)
+{
+	return ((struct fdstore *)bs)->overlay;
+}
+
+// Commits wait, as behind a slow one.
+static void hold_commits(struct overlay *o, bool is_held)
+{
+	pthread_mutex_lock(&o->sync.lock);
+	o->sync.is_running = is_held;
+	pthread_mutex_unlock(&o->sync.lock);
+}
+
+static bool has_waiting(struct overlay *o)
+{
+	pthread_mutex_lock(&o->sync.lock);
+	bool has = !list_empty(&o->sync.waiting);
+	pthread_mutex_unlock(&o->sync.lock);
+	return has;
+}
+
+static void a_killed_process_loses_no_write_beside_one_that_is_being_committed(void **state)
+{
+	struct waited_io durable;
+	for (size_t i = 0; i < N_MODES; i++) {
+		struct bs_config c = new_disk(modes[i]);
+		struct backstore *bs = must_open("fileio", &c);
+		struct overlay *o = overlay_of(bs);
+		((struct fdstore *)bs)->is_durable = false;
+		hold_commits(o, true);
+		start_sector(&durable, bs, 0, BS_FUA);
+		while (!has_waiting(o))
+			sched_yield();
+		assert_int_equal(write_sector(bs, 512), 0);
+		expect_killed(512);
+		hold_commits(o, false);
+		assert_int_equal(io_one(bs, BS_FLUSH, 0, 0, NULL), 0);
+		assert_int_equal(waited_result(&durable), 0);
+		backstore_close(bs);
+		unlink(path);
+	}
+}
+
+static void nothing(void *arg)
+{
+}
+
+// A pipe that is full takes no note until it is read.
+static void fill_pipe(int ends[2])
+{
+	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	while (write(ends[1], arena, 4096) > 0 || write(ends[1], arena, 1) > 0)
+		;
+	assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+}
+
+static void a_killed_process_loses_no_write_beside_one_that_is_being_noted(void **state)
+{
+	struct waited_io first;
+	int ends[2];
+	struct bs_config c = new_disk(BS_CACHE_NONE);
+	struct backstore *bs = must_open("fileio", &c);
+	struct overlay *o = overlay_of(bs);
+	int map_fd = o->map_fd;
+	fill_pipe(ends);
+	o->map_fd = ends[1];
+	start_sector(&first, bs, 0, 0);
+	while (!overlay_map_owns(&o->map, 0, 1))
+		sched_yield();
+	worker_call(worker, nothing, NULL); // it has left the callback that submits the note
+	o->map_fd = map_fd;
+	assert_int_equal(write_sector(bs, 512), 0);
+	expect_killed(512);
+	while (read(ends[0], arena, 4096) > 0)
+		;
+	assert_int_equal(waited_result(&first), 0);
+	close(ends[0]);
+	close(ends[1]);
+	backstore_close(bs);
+}
+
+static void a_write_behind_one_that_was_not_noted_is_noted_or_fails(void **state)
+{
+	struct bs_config c = new_disk(BS_CACHE_NONE);
+	struct backstore *bs = must_open("fileio", &c);
+	struct overlay *o = overlay_of(bs);
+	int map_fd = o->map_fd;
+	o->map_fd = open("/dev/full", O_RDWR | O_CLOEXEC);
+	assert_int_equal(write_sector(bs, 0), -ENOSPC);
+	assert_int_equal(write_sector(bs, 512), -ENOSPC);
+	close(o->map_fd);
+	o->map_fd = map_fd;
+	assert_int_equal(write_sector(bs, 1024), 0);
+	expect_killed(1024);
+	backstore_close(bs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +406,9 @@ int main(void)
 		FOLDER_TEST(writes_that_were_not_flushed_are_gone_after_a_power_failure),
 		FOLDER_TEST(notes_of_an_earlier_boot_are_forgotten),
 		FOLDER_TEST(a_durable_write_is_there_after_a_power_failure),
+		FOLDER_TEST(a_killed_process_loses_no_write_beside_one_that_is_being_committed),
+		FOLDER_TEST(a_killed_process_loses_no_write_beside_one_that_is_being_noted),
+		FOLDER_TEST(a_write_behind_one_that_was_not_noted_is_noted_or_fails),
 	};
 	return cmocka_run_group_tests(tests, start_worker, stop_worker);
 }

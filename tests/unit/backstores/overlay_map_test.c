@@ -119,6 +119,29 @@ static void bits_set_during_a_commit_belong_to_the_next(void **state)
 	overlay_map_done(&m);
 }
 
+static void bits_are_safe_from_their_note_or_commit_on(void **state)
+{
+	struct overlay_layout l;
+	struct overlay_map m;
+	assert_int_equal(overlay_layout(1 * GIB, &l), 0);
+	assert_int_equal(overlay_map_init(&m, &l), 0);
+	overlay_map_set(&m, 3, 70);
+	assert_false(overlay_map_is_safe(&m, 3, 70));
+	overlay_map_noted(&m, 3, 10);
+	assert_true(overlay_map_is_safe(&m, 3, 10));
+	assert_false(overlay_map_is_safe(&m, 12, 2));
+	overlay_map_stage(&m);
+	overlay_map_commit(&m, true);
+	assert_false(overlay_map_is_safe(&m, 13, 60));
+	overlay_map_stage(&m);
+	overlay_map_set(&m, 73, 1);
+	overlay_map_commit(&m, false);
+	assert_true(overlay_map_is_safe(&m, 3, 70));
+	assert_false(overlay_map_is_safe(&m, 73, 1));
+	assert_true(overlay_map_is_safe(&m, l.blocks, 5)); // has no bits
+	overlay_map_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +149,7 @@ int main(void)
 		cmocka_unit_test(bad_headers_are_refused),
 		cmocka_unit_test(the_map_finds_runs_of_both_kinds),
 		cmocka_unit_test(bits_set_during_a_commit_belong_to_the_next),
+		cmocka_unit_test(bits_are_safe_from_their_note_or_commit_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
