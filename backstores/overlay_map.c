@@ -3,8 +3,9 @@
 // file. Who changes a block goes through these steps, in this order:
 //   1. the data is in the file
 //   2. the bit is set in live: reads find the data
-//   3. the page is flagged, and counted. A commit clears the flag before it copies the page, so
-//      that it misses no flagged bit
+//   3. the page is counted, then flagged. A commit clears the flag before it copies the page, so
+//      that it misses no flagged bit, and counts the page out after that: while a page has a flag,
+//      the count is not 0
 //   4. the bit is in the file, noted or by a commit
 //   5. the bit is set in safe.
 // Another worker that sees the bit in live may be anywhere from 2 on, and goes through 3 to 5
@@ -126,10 +127,12 @@ static uint64_t set_in(const struct overlay_map *m, uint8_t *bits, uint64_t firs
 	return end;
 }
 
+// Counts the page first: who finds it flagged by another finds it counted.
 static void flag(struct overlay_map *m, uint64_t page)
 {
-	if (!__atomic_fetch_or(&m->pages[page], IS_CHANGED, __ATOMIC_ACQ_REL))
-		__atomic_add_fetch(&m->dirty_count, 1, __ATOMIC_ACQ_REL);
+	__atomic_add_fetch(&m->dirty_count, 1, __ATOMIC_ACQ_REL);
+	if (__atomic_fetch_or(&m->pages[page], IS_CHANGED, __ATOMIC_ACQ_REL))
+		__atomic_sub_fetch(&m->dirty_count, 1, __ATOMIC_ACQ_REL);
 }
 
 void overlay_map_set(struct overlay_map *m, uint64_t first, uint64_t count)

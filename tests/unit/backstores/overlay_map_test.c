@@ -2,6 +2,9 @@
 // The header of an overlay file, hostile ones among them, and its map in memory.
 #include "backstores/io_util.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include "backstores/overlay_header.h"
 #include "backstores/overlay_map.h"
 
@@ -142,6 +145,65 @@ static void bits_are_safe_from_their_note_or_commit_on(void **state)
 	overlay_map_done(&m);
 }
 
+// --- two workers at once
+
+enum { ROUNDS = 100000, MEETINGS = 3 };
+
+struct race {
+	struct overlay_map m;
+	uint32_t arrived, missed; // atomics
+};
+
+// Waits until both have arrived.
+static void meet(struct race *r, uint32_t meeting)
+{
+	__atomic_add_fetch(&r->arrived, 1, __ATOMIC_ACQ_REL);
+	for (unsigned i = 1; __atomic_load_n(&r->arrived, __ATOMIC_ACQUIRE) < 2 * meeting; i++)
+		if (i % 1024 == 0)
+			sched_yield();
+}
+
+static void set_and_look(struct race *r, uint32_t round)
+{
+	meet(r, round * MEETINGS + 1);
+	overlay_map_set(&r->m, 3, 1);
+	if (!overlay_map_is_dirty(&r->m, 3, 1))
+		__atomic_add_fetch(&r->missed, 1, __ATOMIC_RELAXED);
+	meet(r, round * MEETINGS + 2);
+}
+
+static void *set_only(void *arg)
+{
+	struct race *r = arg;
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		set_and_look(r, i);
+		meet(r, i * MEETINGS + 3);
+	}
+	return NULL;
+}
+
+// Whatever the other one has done so far, who has set bits finds that they are dirty: a flush or a
+// durable write that follows commits.
+static void two_that_set_the_same_bits_both_find_them_dirty(void **state)
+{
+	static struct race r;
+	struct overlay_layout l;
+	pthread_t thread;
+	assert_int_equal(overlay_layout(1 * MIB, &l), 0);
+	assert_int_equal(overlay_map_init(&r.m, &l), 0);
+	assert_int_equal(pthread_create(&thread, NULL, set_only, &r), 0);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		set_and_look(&r, i);
+		overlay_map_stage(&r.m);
+		overlay_map_commit(&r.m, false);
+		meet(&r, i * MEETINGS + 3);
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(r.missed, 0);
+	assert_false(overlay_map_has_dirty(&r.m));
+	overlay_map_done(&r.m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +212,7 @@ int main(void)
 		cmocka_unit_test(the_map_finds_runs_of_both_kinds),
 		cmocka_unit_test(bits_set_during_a_commit_belong_to_the_next),
 		cmocka_unit_test(bits_are_safe_from_their_note_or_commit_on),
+		cmocka_unit_test(two_that_set_the_same_bits_both_find_them_dirty),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
