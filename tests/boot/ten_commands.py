@@ -9,6 +9,7 @@ import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -83,6 +84,16 @@ class Server(Process):
             if f"PPid:\t{self.pid}\n" in status:
                 return pid
         return None
+
+    def kill(self):
+        """Processes of the container outlive systemd-nspawn, but not their first one."""
+        init = self.init()
+        if init:
+            os.kill(int(init), signal.SIGKILL)
+        super().kill()
+
+    def stop(self, timeout=120):
+        self.kill()
 
     def ask(self, command, timeout=3600):
         return subprocess.run(["nsenter", "-t", self.init(), "-m", "-u", "-i", "-p", "-r", "-w", "sh",
