@@ -270,9 +270,28 @@ static int check_over_base(const struct fileio *f, const struct bs_config *confi
 	return 0;
 }
 
+// A file that a new object calls a clone of its base: nothing else can be checked.
+static int check_clone(const struct bs_config *config, const struct stat *st, bool is_map,
+		       struct err *e)
+{
+	struct stat base;
+	if (stat(config->base, &base) < 0)
+		return err_errno(e, -errno, "base %s", config->base);
+	if (st->st_size < base.st_size)
+		return err_set(e, -EINVAL,
+			       "%s: shorter than the base, so no clone of it (give another file)",
+			       config->dev);
+	if (is_map && !config->force)
+		return err_set(e, -EINVAL,
+			       "%s: is an overlay file with a map (leave out overlay=clone, or "
+			       "force=true)",
+			       config->dev);
+	return 0;
+}
+
 // What an existing file is: the content of a clone, which initiators write, says nothing.
 static int find_overlay(const struct fileio *f, const struct bs_config *config,
-			enum bs_overlay *ret, struct err *e)
+			const struct stat *st, enum bs_overlay *ret, struct err *e)
 {
 	bool is_map = overlay_is(f->fds.fd);
 	*ret = config->overlay ? (enum bs_overlay)config->overlay
@@ -286,6 +305,8 @@ static int find_overlay(const struct fileio *f, const struct bs_config *config,
 			       "%s: exists and is not an overlay file (give another file, or "
 			       "overlay=clone if it is a clone of the base)",
 			       config->dev);
+	if (*ret == BS_OVERLAY_CLONE && config->is_new)
+		return check_clone(config, st, is_map, e);
 	return 0;
 }
 
@@ -302,7 +323,7 @@ static int open_over_base(struct fileio *f, const struct bs_config *config, stru
 		r = overlay_create(f->fds.fd, config->dev, config->base, config->size,
 				   (enum bs_overlay)config->overlay, f->fds.bs.name, &kind, e);
 	else
-		r = find_overlay(f, config, &kind, e);
+		r = find_overlay(f, config, st, &kind, e);
 	if (!r && kind == BS_OVERLAY_MAP)
 		r = overlay_open(&f->fds, config, e);
 	if (r < 0 && is_empty && ftruncate(f->fds.fd, 0) < 0)

@@ -107,6 +107,21 @@ static void files_that_cannot_be_overlays_are_refused(void **state)
 	assert_int_equal(rename(copy_path, base_path), 0);
 }
 
+static void a_file_that_cannot_be_a_clone_is_refused_as_one(void **state)
+{
+	struct bs_config c = new_disk(BS_CACHE_NONE);
+	backstore_close(must_open("fileio", &c));
+	c.overlay = BS_OVERLAY_CLONE;
+	must_refuse("fileio", &c, -EINVAL, "is an overlay file with a map",
+		    "leave out overlay=clone");
+	int fd = open(path, O_RDWR | O_TRUNC);
+	assert_int_equal(ftruncate(fd, BASE_SIZE - 1), 0);
+	must_refuse("fileio", &c, -EINVAL, "shorter than the base", path);
+	assert_int_equal(ftruncate(fd, BASE_SIZE), 0);
+	close(fd);
+	backstore_close(must_open("fileio", &c));
+}
+
 static void a_truncated_overlay_is_refused(void **state)
 {
 	struct bs_config c = new_disk(BS_CACHE_NONE);
@@ -198,6 +213,7 @@ int main(void)
 		FOLDER_TEST(a_changed_base_is_refused_with_the_cure),
 		FOLDER_TEST(a_size_below_the_base_s_is_refused),
 		FOLDER_TEST(files_that_cannot_be_overlays_are_refused),
+		FOLDER_TEST(a_file_that_cannot_be_a_clone_is_refused_as_one),
 		FOLDER_TEST(a_truncated_overlay_is_refused),
 		FOLDER_TEST(a_read_only_overlay_reads_both_and_changes_nothing),
 		FOLDER_TEST(a_reset_replaces_the_overlay_by_an_empty_one),
