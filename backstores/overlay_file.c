@@ -110,22 +110,31 @@ static int open_base(const char *base, const char *name, struct claim *claim, in
 	return r;
 }
 
+// The last cure for an overlay that its file and its base make useless. A new object cannot be
+// reset.
+static const char *last_cure(const struct bs_config *config)
+{
+	return config->is_new ? "give another file"
+			      : "run reset, which discards the overlay's data";
+}
+
 // The time of day as touch(1) takes it is the cure for a copy of the image with another time.
 static int compare_base(const struct overlay_base *was, const struct overlay_base *is,
-			const char *base, struct err *e)
+			const struct bs_config *config, struct err *e)
 {
+	const char *base = config->base;
 	bool is_like = was->size == is->size && was->sample == is->sample;
 	if (is_like && was->mtime_s == is->mtime_s && was->mtime_ns == is->mtime_ns)
 		return 0;
 	if (!is_like)
 		return err_set(e, -ESTALE,
 			       "base %s has changed since the overlay was created (restore the "
-			       "image, or run reset, which discards the overlay's data)",
-			       base);
+			       "image, or %s)",
+			       base, last_cure(config));
 	return err_set(e, -ESTALE,
-		       "base %s was changed or copied (reset discards the overlay's data; if the "
-		       "image is the same: touch -d @%lld.%09u)",
-		       base, (long long)was->mtime_s, was->mtime_ns);
+		       "base %s was changed or copied (if not only size and first and last 64 KiB "
+		       "are the same, but all: touch -d @%lld.%09u '%s'; else %s)",
+		       base, (long long)was->mtime_s, was->mtime_ns, base, last_cure(config));
 }
 
 // --- a new file
@@ -326,9 +335,8 @@ static int open_map(struct overlay *o, const struct bs_config *config, struct er
 	if ((uint64_t)b.st_size < o->layout.data ||
 	    (uint64_t)b.st_size - o->layout.data < o->base_size)
 		return err_set(e, -EINVAL,
-			       "%s: shorter than its base: it was truncated (restore it, or run "
-			       "reset, which discards its data)",
-			       config->dev);
+			       "%s: shorter than its base: it was truncated (restore it, or %s)",
+			       config->dev, last_cure(config));
 	return 0;
 }
 
@@ -347,7 +355,7 @@ static int set_up(struct overlay *o, const struct bs_config *config, struct err 
 	r = identify(o->base_fd, &now);
 	if (r < 0)
 		return err_errno(e, r, "base %s", config->base);
-	r = compare_base(&h.base, &now, config->base, e);
+	r = compare_base(&h.base, &now, config, e);
 	if (r < 0)
 		return r;
 	o->base_size = h.base.size;

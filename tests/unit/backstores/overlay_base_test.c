@@ -61,9 +61,16 @@ static void a_changed_base_is_refused_with_the_cure(void **state)
 	assert_int_equal(stat(base_path, &st), 0);
 	int fd = open(base_path, O_RDWR);
 	write_file(fd, 8 * MIB, 4096, 1);
+	char touched[300];
+	snprintf(touched, sizeof touched, " '%s'; else run reset", base_path);
 	must_refuse("fileio", &c, -ESTALE, "was changed or copied", "touch -d @");
+	must_refuse("fileio", &c, -ESTALE, "64 KiB are the same, but all: touch", touched);
+	c.is_new = true; // there is no object to reset
+	must_refuse("fileio", &c, -ESTALE, "was changed or copied", "; else give another file");
 	write_file(fd, 0, 4096, 1);
-	must_refuse("fileio", &c, -ESTALE, "has changed since", "reset");
+	must_refuse("fileio", &c, -ESTALE, "has changed since", "or give another file");
+	c.is_new = false;
+	must_refuse("fileio", &c, -ESTALE, "has changed since", "or run reset");
 	write_file(fd, 0, 4096, BASE_SEED);
 	write_file(fd, 8 * MIB, 4096, BASE_SEED);
 	struct timespec times[2] = { st.st_atim, st.st_mtim };
