@@ -406,21 +406,46 @@ void overlay_close(struct fdstore *f)
 
 // --- a file that replaces it
 
-// The file that path names, and the one that replaces it.
+// As realpath(3), of a file that is not there: of its folder, and its name.
+static int path_of_missing(const char *path, char file[PATH_MAX])
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct stat st;
+	if (lstat(path, &st) == 0 || !*name)
+		return -ENOENT; // a link to nowhere stays one
+	int n = slash ? snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path)
+		      : snprintf(folder, sizeof folder, ".");
+	if (n >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (!realpath(folder, file))
+		return -errno;
+	size_t length = strlen(file);
+	n = snprintf(file + length, PATH_MAX - length, "/%s", name);
+	return n < (int)(PATH_MAX - length) ? 0 : -ENAMETOOLONG;
+}
+
+// The file that path names, which may have been removed, and the one that replaces it.
 static int names_of(const char *path, char file[PATH_MAX], char next[PATH_MAX])
 {
-	if (!realpath(path, file))
-		return -errno;
+	int r = realpath(path, file) ? 0 : -errno;
+	if (r == -ENOENT)
+		r = path_of_missing(path, file);
+	if (r < 0)
+		return r;
 	int n = snprintf(next, PATH_MAX, "%s%s", file, RESET_SUFFIX);
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-// The bytes of the disk in the file, 0 if it is damaged.
-static uint64_t size_of_disk(const char *file, enum bs_overlay kind, struct stat *ret)
+// The bytes of the disk in the file: 0 if it is damaged, otherwise if it is not there.
+static uint64_t size_of_disk(const char *file, uint64_t otherwise, enum bs_overlay kind,
+			     struct stat *ret)
 {
 	struct overlay_header h;
 	struct overlay_layout l;
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return otherwise;
 	bool is_there = fd >= 0 && fstat(fd, ret) == 0;
 	uint64_t size = is_there ? (uint64_t)ret->st_size : 0;
 	if (is_there && kind == BS_OVERLAY_MAP) {
@@ -438,11 +463,11 @@ static uint64_t size_of_file(const char *path)
 	return stat(path, &st) < 0 ? 0 : (uint64_t)st.st_size;
 }
 
-static int fill(int fd, const char *file, const char *base, enum bs_overlay kind, const char *name,
-		struct err *e)
+static int fill(int fd, const char *file, const char *base, uint64_t otherwise,
+		enum bs_overlay kind, const char *name, struct err *e)
 {
 	struct stat st = { .st_mode = 0600, .st_uid = geteuid(), .st_gid = getegid() };
-	uint64_t size = size_of_disk(file, kind, &st), least = size_of_file(base);
+	uint64_t size = size_of_disk(file, otherwise, kind, &st), least = size_of_file(base);
 	int r = overlay_create(fd, file, base, size > least ? size : least, kind, name, &kind, e);
 	if (r < 0)
 		return r;
@@ -454,8 +479,8 @@ static int fill(int fd, const char *file, const char *base, enum bs_overlay kind
 	return 0;
 }
 
-int overlay_prepare(const char *path, const char *base, enum bs_overlay kind, const char *name,
-		    struct err *e)
+int overlay_prepare(const char *path, const char *base, uint64_t size, enum bs_overlay kind,
+		    const char *name, struct err *e)
 {
 	char file[PATH_MAX], next[PATH_MAX];
 	int r = names_of(path, file, next);
@@ -466,7 +491,7 @@ int overlay_prepare(const char *path, const char *base, enum bs_overlay kind, co
 	int fd = open(next, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return err_errno(e, -errno, "%s: create", next);
-	r = fill(fd, file, base, kind, name, e);
+	r = fill(fd, file, base, size, kind, name, e);
 	close(fd);
 	if (r < 0)
 		unlink(next);

@@ -163,6 +163,25 @@ def a_reset_survives_a_kill(scratch):
         daemon.stop()
 
 
+def a_reset_makes_a_removed_overlay_again(scratch):
+    base = image(scratch)
+    with served(scratch, base, 2) as (daemon, target), open(base, "rb") as golden:
+        os.unlink(scratch.file("m1.ov"))
+        Shell(daemon)("/backstores/fileio/m1", "reset", text="m1 is as its base")
+        daemon.stop()
+        os.unlink(scratch.file("m0.ov"))
+        daemon.start()
+        shell = Shell(daemon)
+        shell("ls", "/backstores/fileio", text="waiting: fileio m0")
+        shell("/backstores/fileio/m0", "reset", text="m0 is as its base")
+        want = golden.read()
+        for lun in range(2):
+            session = session_at(target.url(lun), lun + 1)
+            check(content(session) == want, "a disk is not as its image")
+            session.logout()
+        daemon.stop()
+
+
 def a_changed_image_is_refused_until_it_is_restored_or_the_disk_is_reset(scratch):
     base = image(scratch)
     times = os.stat(base).st_atime_ns, os.stat(base).st_mtime_ns
@@ -270,7 +289,7 @@ def clones_where_the_file_system_has_them(scratch):
 
 
 CASES = [ten_overlays_share_an_image, reset_is_refused_in_use_and_forced_with_an_attention,
-         a_reset_survives_a_kill,
+         a_reset_survives_a_kill, a_reset_makes_a_removed_overlay_again,
          a_changed_image_is_refused_until_it_is_restored_or_the_disk_is_reset,
          an_image_that_appears_later_is_used_then, clones_where_the_file_system_has_them]
 

@@ -62,7 +62,7 @@ int storage_reset(struct config *c, struct node *n, const struct args *a, struct
 	if (!code)
 		code = storage_refuse_own_files(s, e);
 	if (!code)
-		code = overlay_prepare(file_of(n), base, kind_of(s), n->name, e);
+		code = overlay_prepare(file_of(n), base, storage_size(s), kind_of(s), n->name, e);
 	if (code < 0)
 		return code;
 	if (txn_call(c, n, forget, replace) < 0) {

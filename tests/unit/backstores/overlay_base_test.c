@@ -166,7 +166,7 @@ static void a_reset_replaces_the_overlay_by_an_empty_one(void **state)
 	struct err e;
 	put_pattern(bs, 0, MIB, 1);
 	assert_int_equal(chmod(path, 0640), 0);
-	assert_int_equal(overlay_prepare(path, base_path, BS_OVERLAY_MAP, "f0", &e), 0);
+	assert_int_equal(overlay_prepare(path, base_path, 0, BS_OVERLAY_MAP, "f0", &e), 0);
 	expect_pattern(bs, 0, MIB, 1);
 	assert_int_equal(overlay_replace(path, &e), 0);
 	expect_pattern(bs, 0, MIB, 1); // the old file, until it is closed
@@ -188,12 +188,36 @@ static void a_reset_that_is_forgotten_leaves_the_overlay(void **state)
 	struct err e;
 	put_pattern(bs, 0, MIB, 1);
 	backstore_close(bs);
-	assert_int_equal(overlay_prepare(path, base_path, BS_OVERLAY_MAP, "f0", &e), 0);
+	assert_int_equal(overlay_prepare(path, base_path, 0, BS_OVERLAY_MAP, "f0", &e), 0);
 	overlay_forget(path);
 	c.is_new = false;
 	bs = must_open("fileio", &c);
 	expect_pattern(bs, 0, MIB, 1);
 	backstore_close(bs);
+}
+
+static void a_reset_makes_a_removed_overlay_again(void **state)
+{
+	struct bs_config c = new_disk(BS_CACHE_NONE);
+	struct err e;
+	char here[200], link[220];
+	assert_int_equal(overlay_prepare(path, base_path, DISK_SIZE, BS_OVERLAY_MAP, "f0", &e), 0);
+	assert_int_equal(overlay_replace(path, &e), 0);
+	c.is_new = false;
+	struct backstore *bs = must_open("fileio", &c);
+	assert_int_equal(bs->limits.size, DISK_SIZE);
+	expect_pattern(bs, 0, MIB, BASE_SEED);
+	backstore_close(bs);
+	assert_int_equal(unlink(path), 0);
+	assert_non_null(getcwd(here, sizeof here));
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(overlay_prepare("disk", base_path, 0, BS_OVERLAY_MAP, "f0", &e), 0);
+	assert_int_equal(overlay_replace("disk", &e), 0);
+	assert_int_equal(chdir(here), 0);
+	assert_int_equal(unlink(path), 0);
+	snprintf(link, sizeof link, "%s/nothing", folder);
+	assert_int_equal(symlink(link, path), 0);
+	assert_int_equal(overlay_prepare(path, base_path, 0, BS_OVERLAY_MAP, "f0", &e), -ENOENT);
 }
 
 static void a_reset_follows_a_base_that_has_changed(void **state)
@@ -204,7 +228,7 @@ static void a_reset_follows_a_base_that_has_changed(void **state)
 	int fd = open(base_path, O_RDWR);
 	write_file(fd, 0, MIB, 9);
 	close(fd);
-	assert_int_equal(overlay_prepare(path, base_path, BS_OVERLAY_MAP, "f0", &e), 0);
+	assert_int_equal(overlay_prepare(path, base_path, 0, BS_OVERLAY_MAP, "f0", &e), 0);
 	assert_int_equal(overlay_replace(path, &e), 0);
 	c.is_new = false;
 	struct backstore *bs = must_open("fileio", &c);
@@ -225,6 +249,7 @@ int main(void)
 		FOLDER_TEST(a_read_only_overlay_reads_both_and_changes_nothing),
 		FOLDER_TEST(a_reset_replaces_the_overlay_by_an_empty_one),
 		FOLDER_TEST(a_reset_that_is_forgotten_leaves_the_overlay),
+		FOLDER_TEST(a_reset_makes_a_removed_overlay_again),
 		FOLDER_TEST(a_reset_follows_a_base_that_has_changed),
 	};
 	return cmocka_run_group_tests(tests, start_worker, stop_worker);
