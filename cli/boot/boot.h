@@ -114,12 +114,6 @@ int boot_refuse_portal(const struct boot *b, struct err *e);
 enum { BOOT_TAG_SIZE = BOOT_NAME_SIZE + 16 };
 void boot_tag(const struct boot *b, char ret[BOOT_TAG_SIZE]);
 
-// ---- check.c's program: run.c ----
-
-// Runs farblock-initiator and copies what it prints, whether it succeeds or not, to out. secret:
-// for CHAP, or NULL. Blocks. -EIO with its first line on standard error.
-int boot_run_initiator(const char *const *words, const char *secret, FILE *out, struct err *e);
-
 // ---- places.c: fills places and warns of portals that do not work ----
 int boot_find_places(struct boot *b, struct err *e);
 // Calls found with what info says of each portal of the group, NULL if that fails, and its name.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/boot/boot.h"
+#include "cli/doctor/initiator.h"
 #include "cli/shell/command.h"
 
 enum { URL_SIZE = 800 };
@@ -26,10 +27,35 @@ static int url_of(struct json_object *info, char ret[URL_SIZE], struct err *e)
 		text_field(info, "target"));
 }
 
+// farblock-initiator's cures name its own options: replaces the first of them by what boot-check
+// takes.
+static void in_own_words(struct err *e)
+{
+	// clang-format off
+	static const struct {
+		const char *theirs, *own;
+	} words[] = {
+		{"no user was given: --chap-user, --chap-secret-file", "the ACL has none: set auth userid=NAME password=SECRET"},
+		{"the CHAP user and secret: --chap-user, --chap-secret-file", "the CHAP secret: password="},
+		{"--initiator-name", "initiator="},
+	};
+	// clang-format on
+	struct err own;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		const char *at = strstr(e->text, words[i].theirs);
+		if (!at)
+			continue;
+		err_set(&own, e->code, "%.*s%s%s", (int)(at - e->text), e->text, words[i].own,
+			at + strlen(words[i].theirs));
+		*e = own;
+		return;
+	}
+}
+
 static int ask_initiator(struct shell *s, struct json_object *info, const char *secret,
 			 struct err *e)
 {
-	char url[URL_SIZE];
+	char url[URL_SIZE], *report;
 	const char *words[8] = { "boot-check", url }, **next = words + 2;
 	const char *name = text_field(info, "initiator"), *user = text_field(info, "user");
 	int r = url_of(info, url, e);
@@ -48,9 +74,15 @@ static int ask_initiator(struct shell *s, struct json_object *info, const char *
 	}
 	if (s->is_json)
 		*next++ = "--json";
-	r = boot_run_initiator(words, secret, s->look.out, e);
-	if (r < 0)
+	r = initiator_run(words, secret, &report, e);
+	// It says why a LUN does not boot also when that is an error.
+	if (report)
+		fputs(report, s->look.out);
+	free(report);
+	if (r < 0) {
+		in_own_words(e);
 		err_prefix(e, "boot-check");
+	}
 	return r;
 }
 

@@ -89,12 +89,14 @@ int initiator_run(const char *const *words, const char *secret, char **ret, stru
 	pid_t pid;
 	char *out = malloc(OUTPUT_MAX);
 	FILE *complaints = tmpfile();
+	*ret = NULL;
 	if (!out || !complaints || pipe2(ends, O_CLOEXEC) < 0) {
 		free(out);
 		if (complaints)
 			fclose(complaints);
 		return err_set(e, -ENOMEM, NAME ": out of memory or file descriptors");
 	}
+	*out = 0;
 	if (secret)
 		setenv(SECRET, secret, 1);
 	int r = start(words, ends[1], fileno(complaints), &pid);
@@ -116,9 +118,6 @@ int initiator_run(const char *const *words, const char *secret, char **ret, stru
 	}
 	close(ends[0]);
 	fclose(complaints);
-	if (!r)
-		*ret = out;
-	else
-		free(out);
+	*ret = out;
 	return r;
 }

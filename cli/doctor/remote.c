@@ -79,6 +79,7 @@ static bool discover(struct doctor *d, const struct way *w, const char *portal, 
 	uint64_t before = clock_ns();
 	if (initiator_run(words, NULL, &out, &e) < 0) {
 		tell_failure(d, object, w, has_other, &e);
+		free(out);
 		return false;
 	}
 	doctor_ok(d, object, "login, discovery and logout in %.1f ms",

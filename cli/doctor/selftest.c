@@ -42,8 +42,10 @@ static int measure(const struct attempt *a, const char *op, double *ret_iops, do
 				"4k",	 "--depth", "1",       "--time",  "1",	  "--json", NULL };
 	char *out;
 	int r = initiator_run(words, a->t->secret, &out, e);
-	if (r < 0)
+	if (r < 0) {
+		free(out);
 		return r;
+	}
 	struct json_object *o = json_tokener_parse(out);
 	if (!json_field(o, "iops"))
 		r = err_set(e, -EIO, "farblock-initiator bench: no rate in its output");
@@ -60,8 +62,7 @@ static int compare(const struct attempt *a, struct err *e)
 				"1048576", a->who[0], a->who[1],   NULL };
 	char *out;
 	int r = initiator_run(words, a->t->secret, &out, e);
-	if (!r)
-		free(out);
+	free(out);
 	return r;
 }
 
