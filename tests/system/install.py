@@ -32,7 +32,8 @@ share/doc/farblock/docs/farblock_client.py share/doc/farblock/docs/importing.md
 share/doc/farblock/docs/initiator.md share/doc/farblock/docs/performance.md
 share/doc/farblock/docs/srp.md share/doc/farblock/docs/targetcli.md
 share/doc/farblock/examples/saveconfig.json share/doc/farblock/examples/saveconfig.md
-lib/farblock/boot/diskless-debian lib/farblock/boot/files.sh lib/farblock/boot/ibft.sh lib/farblock/boot/kernel_iscsi.sh
+lib/farblock/boot/chap.sh lib/farblock/boot/diskless-debian
+lib/farblock/boot/files.sh lib/farblock/boot/ibft.sh lib/farblock/boot/kernel_iscsi.sh
 lib/farblock/boot/kernel_srp.sh lib/farblock/boot/network.sh lib/farblock/boot/rdma.sh
 lib/farblock/boot/root.sh lib/farblock/boot/user.sh lib/farblock/boot/words.sh
 lib/udev/rules.d/62-farblock-root.rules
