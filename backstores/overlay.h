@@ -52,7 +52,7 @@ int overlay_create(int fd, const char *path, const char *base, uint64_t size,
 int overlay_open(struct fdstore *f, const struct bs_config *config, struct err *e);
 void overlay_close(struct fdstore *f); // after a flush
 // Makes a file that replaces the overlay at path by overlay_replace(): empty, of the same size,
-// kind and permissions; of size bytes if there is none at path. Both work on files that are open
+// kind and permissions; of size bytes if path does not exist. Both work on files that are open
 // elsewhere.
 int overlay_prepare(const char *path, const char *base, uint64_t size, enum bs_overlay kind,
 		    const char *name, struct err *e);

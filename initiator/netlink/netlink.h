@@ -53,7 +53,7 @@ int netlink_do(struct netlink *n, struct netlink_message *m, mnl_cb_t found, voi
 void netlink_drain(struct netlink *n);
 
 // The first attribute of that type behind a message's fixed part of so many bytes, or inside nest,
-// which may be NULL. NULL: there is none. It points into the message.
+// which may be NULL. NULL: it is absent. It points into the message.
 const struct nlattr *netlink_attribute(const struct nlmsghdr *m, size_t fixed, uint16_t type);
 const struct nlattr *netlink_nested(const struct nlattr *nest, uint16_t type);
 // Copies its value if it has exactly len bytes. False: it has not, or a is NULL; ret is untouched.

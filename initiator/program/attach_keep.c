@@ -218,7 +218,7 @@ static int hold_as_child(void *arg, int fd)
 	return k->hold((void *)k->config, fd);
 }
 
-// A disk that its keeper cannot be asked to give up is none.
+// Without a socket nobody could ask the keeper to give the disk up: the attachment fails.
 static int open_control(struct keeper *k, struct err *e)
 {
 	struct holder_files f;
@@ -332,7 +332,7 @@ static bool pause_for(struct keeper *k, unsigned ms)
 	return true;
 }
 
-// The status of its waitpid(); that of a failure if there is none.
+// The status of its waitpid(); if it cannot be started, that of a failure.
 static int run_child(struct keeper *k, bool *ret_was_up)
 {
 	struct err e;

@@ -52,8 +52,8 @@ static bool is_gone(struct json_object *o, const struct err *e)
 	return !o && (e->code == -ECONNREFUSED || e->code == -ENOENT);
 }
 
-// Its process; if that has died its keeper, which would bring the disk back; if there is none, it
-// is cleared here.
+// Asks its process, or if that has died its keeper, which would bring the disk back. Without both
+// it clears what is left.
 static int detach_once(struct tool *t, const struct holder_files *f, const char *name,
 		       struct err *e)
 {

@@ -132,10 +132,11 @@ def dies_while_the_target_is_away(attachments, daemon):
     return keeper
 
 
-def a_dead_one_is_detached_for_good(attachments, daemon, target, *force):
+def is_detached_while_dead(attachments, daemon, target, before=lambda: None, force=()):
     attachments.attach(target.url(), *WORDS)
     keeper = dies_while_the_target_is_away(attachments, daemon)
     try:
+        before()
         attachments.detach("root", *force)
         eventually("the keeper's end", lambda: not os.path.exists(f"/proc/{keeper}"))
     finally:
@@ -143,17 +144,14 @@ def a_dead_one_is_detached_for_good(attachments, daemon, target, *force):
     check(not attachments.list(), "attached still")
 
 
+def a_dead_one_is_detached_for_good(attachments, daemon, target, *force):
+    is_detached_while_dead(attachments, daemon, target, force=force)
+
+
 def one_without_a_state_is_detached_for_good(attachments, daemon, target):
     """As the end of its device leaves it: nothing is listed, and its keeper tries."""
-    attachments.attach(target.url(), *WORDS)
-    keeper = dies_while_the_target_is_away(attachments, daemon)
-    try:
-        os.unlink(f"{attachments.run_dir}/root.json")
-        attachments.detach("root")
-        eventually("the keeper's end", lambda: not os.path.exists(f"/proc/{keeper}"))
-    finally:
-        daemon.start()
-    check(not attachments.list(), "attached still")
+    is_detached_while_dead(attachments, daemon, target,
+                           lambda: os.unlink(f"{attachments.run_dir}/root.json"))
 
 
 def a_dead_ones_name_is_not_free(attachments, daemon, target):
