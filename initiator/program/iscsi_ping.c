@@ -69,8 +69,8 @@ int iscsi_ping(struct tool *t)
 	json_object *json = t->o.is_json ? session_json(&info) : NULL;
 	if (!json)
 		print_session(&info);
-	ping_times_begin(&times, "NOP-Out", json);
 	uint64_t count = t->o.count == TOOL_UNSET ? 3 : t->o.count, rtt;
+	ping_times_begin(&times, "NOP-Out", count, json);
 	for (uint64_t i = 0; i < count && !status && !tool_interrupted(); i++) {
 		int r = ini_sync_ping(t->sync, &rtt);
 		if (r) {

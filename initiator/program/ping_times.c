@@ -5,9 +5,9 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-void ping_times_begin(struct ping_times *p, const char *what, bool is_json)
+void ping_times_begin(struct ping_times *p, const char *what, uint64_t wanted, bool is_json)
 {
-	*p = (struct ping_times){ .what = what };
+	*p = (struct ping_times){ .what = what, .wanted = wanted };
 	if (is_json)
 		p->json = json_object_new_array();
 }
@@ -31,7 +31,7 @@ void ping_times_end(struct ping_times *p, struct json_object *o, const char *nam
 {
 	if (p->json)
 		json_object_object_add(o, name, p->json);
-	else if (p->count > 1)
+	else if (p->wanted > 1 && p->count)
 		printf("%lu answered; us: min %.1f, mean %.1f, max %.1f\n", (unsigned long)p->count,
 		       (double)p->min_ns / 1e3, (double)p->sum_ns / 1e3 / (double)p->count,
 		       (double)p->max_ns / 1e3);

@@ -66,8 +66,8 @@ int srp_ping(struct tool *t)
 	json_object *json = t->o.is_json ? session_json(&info) : NULL;
 	if (!json)
 		print_session(&info);
-	ping_times_begin(&times, "TEST UNIT READY", json);
 	uint64_t count = t->o.count == TOOL_UNSET ? 3 : t->o.count, ns;
+	ping_times_begin(&times, "TEST UNIT READY", count, json);
 	for (uint64_t i = 0; i < count && !status && !tool_interrupted(); i++) {
 		if (time_one(t, &ns, &e) < 0)
 			status = tool_fail(TOOL_FAILED, &e);
