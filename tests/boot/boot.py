@@ -134,7 +134,10 @@ LOCAL = {f"local-{kind}": Way(pair, "local", lambda root: "")
 def prompt(name, way):
     """Seconds from power-on to the root file system and to the login prompt."""
     with Scratch() as scratch, way.root(scratch) as root:
-        disk = root.path if way.how == "local" else None
+        disk = None
+        if way.how == "local":
+            disk = root.path
+            root.daemon.stop()  # it locks its files
         with way.machine(scratch, root, name=name, disk=disk) as machine:
             mounted = machine.wait_for(r"EXT4-fs \(.*mounted filesystem")
             return mounted, machine.wait_for("farroot login:")
