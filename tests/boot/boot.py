@@ -12,6 +12,7 @@
 Needs prepare.sh to have run. FARBLOCK_BOOT_ECHO=1 shows the consoles."""
 
 import argparse
+import functools
 import sys
 
 import farblock_path  # noqa: F401
@@ -37,6 +38,26 @@ rm /var/tmp/fio
 is_writable || exit 5
 systemctl --failed --no-legend | grep . && exit 6
 echo POWERING-OFF
+"""
+# The process that holds the root disk is killed three times under fio; each time another one follows,
+# and a write gets through.
+KILLS = """
+holder() { sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' /run/farblock/attach/root.json; }
+fio --name=root --filename=/var/tmp/fio --size=96m --bs=4k --rw=randwrite --ioengine=libaio \\
+    --iodepth=8 --direct=1 --verify=crc32c --verify_fatal=1 >/run/fio.log 2>&1 &
+fio=$!
+for _ in 1 2 3; do
+    old=$(holder)
+    kill -9 "$old" || exit 7
+    until [ -n "$(holder)" ] && [ "$(holder)" != "$old" ]; do sleep 0.1; done
+    dd if=/dev/zero of=/var/tmp/probe bs=4k count=1 oflag=direct conv=fsync status=none || exit 8
+    echo "HOLDER $old REPLACED BY $(holder)"
+done
+kill -0 "$fio" || { tail -n 20 /run/fio.log; exit 9; }
+wait "$fio" || { tail -n 20 /run/fio.log; exit 4; }
+findmnt -no OPTIONS / | grep -qw rw || exit 5
+systemctl --failed --no-legend | grep . && exit 6
+exit 0
 """
 
 
@@ -110,12 +131,11 @@ OUTAGES = {"initramfs": ATTACHED, "system": SYSTEM, "running": "FIO-BEGINS",
            "shutdown": "POWERING-OFF"}
 
 
-def outages(name, way, times):
-    """Boots while the target is away at these times: in the initramfs, between that and the system,
-    under fio, at shutdown; nothing is lost, nothing becomes read-only."""
+def runs(name, way, command, outage_times=()):
+    """Boots, runs a command and powers off; nothing is lost, nothing becomes read-only."""
     with Scratch() as scratch, way.root(scratch) as root:
-        events = [(at, root.outage) for key, at in OUTAGES.items() if key in times]
-        with way.machine(scratch, root, command=COMMAND, events=events, name=name) as machine:
+        events = [(at, root.outage) for key, at in OUTAGES.items() if key in outage_times]
+        with way.machine(scratch, root, command=command, events=events, name=name) as machine:
             machine.wait_end()
             status = machine.command_status()
             if status:
@@ -125,6 +145,19 @@ def outages(name, way, times):
                 machine.fail(f"said {broken}")
         root.check_clean()
 
+
+def outages(name, times):
+    """The target is away at these times: in the initramfs, between that and the system, under fio, at
+    shutdown."""
+    runs(name, WAYS[name], COMMAND, times)
+
+
+# NAME-killed of a way: its process is killed, not its target.
+KILLED = {f"{name}-killed": functools.partial(runs, f"{name}-killed", WAYS[name], KILLS)
+          for name in ("user-tcp-ublk-initrd", "user-tcp-nbd-initrd", "user-tcp-ublk-dracut")}
+
+
+CALLS = KILLED | ERRORS
 
 # The same image on a disk of the machine's own, to compare with: for --time alone.
 LOCAL = {f"local-{kind}": Way(pair, "local", lambda root: "")
@@ -153,8 +186,8 @@ def chosen(names, every):
 def needs(names):
     """Of prepare.sh."""
     ways = WAYS | LOCAL
-    pairs = {ways[name].pair if name in ways else DRACUT if name.endswith("dracut") else INITRD
-             for name in chosen(names, [*ways, *ERRORS])}
+    pairs = {ways[name].pair if name in ways else DRACUT if "dracut" in name else INITRD
+             for name in chosen(names, [*ways, *CALLS])}
     print("\n".join(sorted(pairs)))
     return 0
 
@@ -178,19 +211,19 @@ def main():
     parser.add_argument("--outages", nargs="*", choices=OUTAGES, default=list(OUTAGES))
     options = parser.parse_args()
     if options.list:
-        print("\n".join([*WAYS, *ERRORS]))
+        print("\n".join([*WAYS, *CALLS]))
         return 0
     if options.needs:
         return needs(options.names)
     if options.time:
         return measure(options.names)
     failed = 0
-    for name in chosen(options.names, [*WAYS, *ERRORS]):
+    for name in chosen(options.names, [*WAYS, *CALLS]):
         try:
             if name in WAYS:
-                outages(name, WAYS[name], options.outages)
+                outages(name, options.outages)
             else:
-                ERRORS[name]()
+                CALLS[name]()
             print(f"{name}: passed", flush=True)
         except Failure as why:
             failed += 1
