@@ -64,9 +64,11 @@ int attach_try(struct tool *t, const struct holder_config *c, attach_ready *read
 	       struct err *e);
 int attach_in_foreground(struct tool *t, const struct holder_config *c);
 
-// attach_leave.c: a disk that holds the root file system. Gives this process mounts of its own, "/"
-// and those of /dev, /proc, /sys, /run and run_dir as they are now: it still sees them when another
-// root has taken their place, and keeps no other file system busy. -EPERM.
+// attach_leave.c: a disk that holds the root file system. Gives this process a root of its own,
+// with /dev, /proc, /sys, /run and run_dir as they are now: it still sees them when another root
+// has taken their place, and their directories have gone; it keeps no other file system busy. The
+// working directory is "/" then. -EPERM, -ENOMEM; after one of these what it sees may be
+// incomplete.
 int attach_leave_root(const char *run_dir, struct err *e);
 // attach_keep.c: runs hold(c, ...) in a child process, and again when that dies, until the disk is
 // detached in order. SIGTERM and SIGINT ask for that: the child, or what is left of one that has

@@ -199,7 +199,7 @@ def one_that_cannot_begin_is_not_repeated(attachments, target):
 
 def another_root_takes_the_place_of_its_own(scratch, target):
     """As switch_root does: the directory of its state has another place in the new root, and the
-    program, its libraries and /etc have gone."""
+    program, its libraries, /etc and the directories that something was mounted on have gone."""
     old = scratch.file("old")
     os.makedirs(f"{old}/run/farblock")
     script = f"""
@@ -219,10 +219,14 @@ def another_root_takes_the_place_of_its_own(scratch, target):
         pid=$(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' run/fb/root.json)
         rm -rf bin lib lib64 usr etc
         mount --move run /mnt
+        umount -l dev proc sys
+        rmdir dev proc sys run
         kill -9 $pid
         until [ "$(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' /mnt/fb/root.json)" != "$pid" ]; do
             :
         done
+        pid=$(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' /mnt/fb/root.json)
+        test -c /proc/$pid/root/dev/null -a -d /proc/$pid/root/sys/class -a -d /proc/$pid/root/proc/self
         {program('farblock-initiator')} attached --run-dir /mnt/fb
         {program('farblock-initiator')} detach root --run-dir /mnt/fb
     """
