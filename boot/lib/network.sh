@@ -28,6 +28,7 @@ fb_wait_link() {
 		fb_has_link "$1" && return 0
 		sleep 1
 	done
+	fb_was_unlinked=yes
 	fb_cause "no link at" $names": check cable, switch port and, on a virtual machine, its network"
 	return 1
 }

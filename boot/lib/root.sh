@@ -92,7 +92,7 @@ fb_root() {
 # For a caller that makes each attempt in a shell of its own: a script that restores what one attempt
 # has to know of those before.
 fb_save_state() {
-	for v in fb_until fb_last_cause fb_has_network fb_has_rdma fb_srp_up fb_name fb_ibft_at; do
+	for v in fb_until fb_last_cause fb_was_unlinked fb_has_network fb_has_rdma fb_srp_up fb_name fb_ibft_at; do
 		eval "value=\$$v"
 		printf "%s='%s'\n" "$v" "$(printf '%s\n' "$value" | sed "s/'/'\\\\''/g")"
 	done

@@ -6,7 +6,14 @@ fb_done=/run/farblock/root-attached
 fb_state=/run/farblock/boot-state
 if getarg farblock.root= >/dev/null && [ ! -e $fb_done ]; then
 	. /usr/lib/farblock/boot/root.sh
+	# dracut asks for an address once for each interface, and waits for what came of that.
+	fb_network_again() {
+		for d in $(fb_interfaces); do
+			[ -e "/tmp/net.$d.did-setup" ] || ! fb_has_link "$d" || /sbin/ifup "$d"
+		done
+	}
 	fb_network() {
+		[ -z "$fb_was_unlinked" ] || [ ! -x /sbin/ifup ] || fb_network_again
 		fb_has_address || {
 			fb_cause "no address yet: ip= has to give one (ip=dhcp: a DHCP server has to answer)"
 			return 1
