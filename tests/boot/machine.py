@@ -20,7 +20,8 @@ INITIATOR = "iqn.2025-01.org.farblock:diskless"
 HOST, HOST_6 = "10.0.2.2", "[fec0::2]"
 # Seconds. What takes so long hangs: no verdict depends on it.
 HANG = float(os.environ.get("FARBLOCK_BOOT_HANG", "900"))
-PROMPT = "login: "
+# No end of line follows. "login: " alone is also in messages.
+PROMPT = re.compile(rb"(^|[\s;m])[a-z]+ login: $|\(initramfs\) ")
 STATUS = re.compile(r"COMMAND-STATUS (\d+)")
 ESCAPES = re.compile(r"\x1b[\[(][0-9;?]*[A-Za-z]|[\r\0]")
 
@@ -146,8 +147,7 @@ class Machine:
         rest = b""
         while data := os.read(self.qemu.stdout.fileno(), 65536):
             *lines, rest = (rest + data).split(b"\n")
-            # A prompt has no end of line.
-            if PROMPT.encode() in rest or b"(initramfs) " in rest:
+            if PROMPT.search(rest):
                 lines.append(rest)
                 rest = b""
             for line in lines:
