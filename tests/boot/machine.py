@@ -20,6 +20,9 @@ INITIATOR = "iqn.2025-01.org.farblock:diskless"
 HOST, HOST_6 = "10.0.2.2", "[fec0::2]"
 # Seconds. What takes so long hangs: no verdict depends on it.
 HANG = float(os.environ.get("FARBLOCK_BOOT_HANG", "900"))
+# An emulated CPU translates code again for each address that it is run at, and takes many seconds to
+# forget all that when its page is used for something else.
+FIXED = "nokaslr norandmaps"
 # No end of line follows. "login: " alone is also in messages.
 PROMPT = re.compile(rb"(^|[\s;m])[a-z]+ login: $|\(initramfs\) ")
 STATUS = re.compile(r"COMMAND-STATUS (\d+)")
@@ -55,9 +58,7 @@ class Machine:
     # ---- QEMU's command line ----
 
     def kernel_words(self):
-        # nokaslr: an emulated CPU crawls where code was before.
-        return ("root=LABEL=farroot ro console=ttyS0 net.ifnames=0 nokaslr "
-                f"{self.words}").strip()
+        return f"root=LABEL=farroot ro console=ttyS0 net.ifnames=0 {FIXED} {self.words}".strip()
 
     def tftp(self):
         """A folder with iPXE's script and, for ipxe, the kernel."""
@@ -81,7 +82,7 @@ class Machine:
             options = ["-kernel", kernel, "-initrd", os.path.join(BOOT, self.pair), "-append",
                        self.kernel_words()]
         else:
-            words = self.words.replace(",", ",,")
+            words = f"{FIXED} {self.words}".replace(",", ",,")
             options = ["-smbios", f"type=1,product={self.pair},serial={words}"]
             if self.how == "local":
                 options += ["-drive", f"file={self.disk},if=virtio,format=raw,cache=none"]

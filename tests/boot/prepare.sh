@@ -158,7 +158,7 @@ grub_menu() {
 	for f in ready-*; do
 		pair=${f#ready-}
 		release=$(awk -v k="${pair#*-}" '$1 == k {print $2}' releases)
-		echo "menuentry $pair { linux /boot/vmlinuz-$release root=LABEL=farroot ro console=ttyS0 net.ifnames=0 nokaslr \$words"
+		echo "menuentry $pair { linux /boot/vmlinuz-$release root=LABEL=farroot ro console=ttyS0 net.ifnames=0 \$words"
 		echo "  initrd /boot/${pair%%-*}-$release; }"
 	done
 }
