@@ -31,7 +31,7 @@ class Root:
         config = Config()
         disk = config.fileio("root", self.path, 0)
         if is_srp:
-            self.target = config.srp_target([disk], acls=(MACHINE,))
+            self.target = config.srp_target([disk], acls=(MACHINE,), portals=portals)
         else:
             portals = [("[::1]", free_port("::1"))] if is_6 else portals
             self.target = config.target([disk], iqn=f"{IQN}:root", portals=portals,
