@@ -84,9 +84,9 @@ static int check_base(int fd, const char *base, struct err *e)
 {
 	struct stat st;
 	if (fstat(fd, &st) < 0)
-		return err_errno(e, -errno, "base %s", base);
+		return err_errno(e, -errno, "base %s: look at it", base);
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, -EINVAL, "base %s: not a regular file", base);
+		return err_set(e, -EINVAL, "base %s: not a regular file (give a raw image)", base);
 	if (overlay_is(fd))
 		return err_set(e, -EINVAL,
 			       "base %s: is an overlay file itself (give the image, or a clone)",
@@ -132,9 +132,9 @@ static int compare_base(const struct overlay_base *was, const struct overlay_bas
 			       "image, or %s)",
 			       base, last_cure(config));
 	return err_set(e, -ESTALE,
-		       "base %s was changed or copied (if not only size and first and last 64 KiB "
-		       "are the same, but all: touch -d @%lld.%09u '%s'; else %s)",
-		       base, (long long)was->mtime_s, was->mtime_ns, base, last_cure(config));
+		       "base %s: changed, or a copy with another time (if all of it is the same: "
+		       "touch -d @%lld.%09u on it; else %s)",
+		       base, (long long)was->mtime_s, was->mtime_ns, last_cure(config));
 }
 
 // --- a new file
@@ -227,7 +227,8 @@ int overlay_create(int fd, const char *path, const char *base, uint64_t size,
 		return r;
 	uint64_t least = fstat(base_fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
 	if (least < OVERLAY_HEADER)
-		r = err_set(e, -EINVAL, "base %s: empty, or smaller than a block", base);
+		r = err_set(e, -EINVAL, "base %s: smaller than %u bytes (give a raw image)", base,
+			    OVERLAY_HEADER);
 	else if (size && size < least)
 		r = err_set(e, -EINVAL, "size: %llu bytes is less than the base's %llu",
 			    (unsigned long long)size, (unsigned long long)least);
@@ -286,9 +287,31 @@ static int clear_noted(const struct overlay *o)
 	return sync_map(o);
 }
 
-// Reads both maps. What was noted counts if the machine has not been restarted: its data was
-// completed, and the kernel still has it. It is made durable, and not needed any more.
-static int load_maps(struct overlay *o, struct overlay_header *h, bool is_readonly)
+// Makes what was loaded durable, and clears the noted map. A process that was killed may have
+// written bits to the kept map without a sync.
+static int settle_maps(struct overlay *o, struct overlay_header *h, bool is_same_boot,
+		       bool has_noted)
+{
+	if (is_same_boot && !has_noted)
+		return sync_map(o);
+	int r = 0;
+	if (has_noted) {
+		overlay_map_touch(&o->map);
+		r = overlay_sync_now(o);
+	}
+	if (!r)
+		r = clear_noted(o);
+	if (!r && !is_same_boot) {
+		get_boot_id(h->boot_id);
+		r = write_header(o->map_fd, h);
+	}
+	return r ? r : sync_map(o);
+}
+
+// What was noted counts if the machine has not been restarted: its data was completed, and the
+// kernel still has it.
+static int load_maps(struct overlay *o, struct overlay_header *h, const struct bs_config *config,
+		     struct err *e)
 {
 	uint8_t now[OVERLAY_BOOT_ID];
 	static const uint8_t unknown[OVERLAY_BOOT_ID];
@@ -299,18 +322,13 @@ static int load_maps(struct overlay *o, struct overlay_header *h, bool is_readon
 	int r = load(o, o->layout.kept, &has_kept);
 	if (!r && is_same_boot)
 		r = load(o, o->layout.noted, &has_noted);
-	if (r || is_readonly || (is_same_boot && !has_noted))
-		return r;
-	if (has_noted) {
-		overlay_map_touch(&o->map);
-		r = overlay_sync_now(o);
-	}
-	if (!r)
-		r = clear_noted(o);
-	memcpy(h->boot_id, now, sizeof now);
-	if (!r && !is_same_boot)
-		r = write_header(o->map_fd, h);
-	return r ? r : sync_map(o);
+	if (r)
+		return err_errno(e, r, "%s: read the map", config->dev);
+	if (!config->readonly && (has_kept || has_noted || !is_same_boot))
+		r = settle_maps(o, h, is_same_boot, has_noted);
+	return r ? err_errno(e, r, "%s: commit the noted map (has its file system space?)",
+			     config->dev)
+		 : 0;
 }
 
 static int read_header(int fd, struct overlay_header *ret, struct err *e)
@@ -331,7 +349,8 @@ static int open_map(struct overlay *o, const struct bs_config *config, struct er
 		return err_errno(e, -errno, "%s", config->dev);
 	if (fstat(o->store->fd, &a) < 0 || fstat(o->map_fd, &b) < 0 || a.st_ino != b.st_ino ||
 	    a.st_dev != b.st_dev)
-		return err_set(e, -ESTALE, "%s: was replaced while it was opened", config->dev);
+		return err_set(e, -ESTALE, "%s: was replaced while it was opened (try again)",
+			       config->dev);
 	if ((uint64_t)b.st_size < o->layout.data ||
 	    (uint64_t)b.st_size - o->layout.data < o->base_size)
 		return err_set(e, -EINVAL,
@@ -344,9 +363,11 @@ static int set_up(struct overlay *o, const struct bs_config *config, struct err 
 {
 	struct overlay_header h;
 	struct overlay_base now;
-	int r = read_header(o->store->fd, &h, e);
+	struct err why = { 0 };
+	int r = read_header(o->store->fd, &h, &why);
 	if (r < 0)
-		return err_prefix(e, "%s", config->dev), r;
+		return err_set(e, r, "%s: %s (restore it, or %s)", config->dev, why.text,
+			       last_cure(config));
 	r = open_base(config->base, config->name, &o->base_claim, &o->base_fd, e);
 	if (r < 0) {
 		o->base_fd = -1;
@@ -364,9 +385,9 @@ static int set_up(struct overlay *o, const struct bs_config *config, struct err 
 	if (r < 0)
 		return r;
 	r = overlay_map_init(&o->map, &o->layout);
-	if (!r)
-		r = load_maps(o, &h, config->readonly);
-	return r ? err_errno(e, r, "%s: read the map", config->dev) : 0;
+	if (r < 0)
+		return err_errno(e, r, "%s: allocate the map", config->dev);
+	return load_maps(o, &h, config, e);
 }
 
 int overlay_open(struct fdstore *f, const struct bs_config *config, struct err *e)
@@ -468,6 +489,8 @@ static int fill(int fd, const char *file, const char *base, uint64_t otherwise,
 {
 	struct stat st = { .st_mode = 0600, .st_uid = geteuid(), .st_gid = getegid() };
 	uint64_t size = size_of_disk(file, otherwise, kind, &st), least = size_of_file(base);
+	if (least < otherwise)
+		least = otherwise; // the file may be damaged
 	int r = overlay_create(fd, file, base, size > least ? size : least, kind, name, &kind, e);
 	if (r < 0)
 		return r;
@@ -479,6 +502,39 @@ static int fill(int fd, const char *file, const char *base, uint64_t otherwise,
 	return 0;
 }
 
+// Whether the file can be one that a reset has left: an empty one, or an overlay file, of which the
+// header may be missing. What a clone holds does not tell.
+static bool is_left(int fd, enum bs_overlay kind)
+{
+	uint8_t data[OVERLAY_HEADER], zeroes[OVERLAY_HEADER] = { 0 };
+	struct stat st;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	return kind == BS_OVERLAY_CLONE || !st.st_size || overlay_is(fd) ||
+	       (!read_all(fd, data, sizeof data, 0) && !memcmp(data, zeroes, sizeof data));
+}
+
+// Removes the file that a reset has left when it was killed, and no other's.
+static int remove_last(const char *next, enum bs_overlay kind, const char *name, struct err *e)
+{
+	struct claim claim = { 0 };
+	int fd = open(next, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), r = 0;
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return err_errno(e, -errno, "%s: open what a reset has left", next);
+	if (!is_left(fd, kind))
+		r = err_set(e, -EEXIST, "%s: exists, and no reset has left it (move it away)",
+			    next);
+	else
+		r = claim_take(&claim, fd, CLAIM_WRITE, name, next, e);
+	if (!r && unlink(next) < 0)
+		r = err_errno(e, -errno, "%s: remove", next);
+	claim_release(&claim);
+	close(fd);
+	return r;
+}
+
 int overlay_prepare(const char *path, const char *base, uint64_t size, enum bs_overlay kind,
 		    const char *name, struct err *e)
 {
@@ -486,8 +542,9 @@ int overlay_prepare(const char *path, const char *base, uint64_t size, enum bs_o
 	int r = names_of(path, file, next);
 	if (r < 0)
 		return err_errno(e, r, "%s", path);
-	if (unlink(next) < 0 && errno != ENOENT)
-		return err_errno(e, -errno, "%s: remove", next);
+	r = remove_last(next, kind, name, e);
+	if (r < 0)
+		return r;
 	int fd = open(next, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return err_errno(e, -errno, "%s: create", next);
@@ -504,9 +561,14 @@ int overlay_replace(const char *path, struct err *e)
 	int r = names_of(path, file, next);
 	if (!r && rename(next, file) < 0)
 		r = -errno;
-	if (!r)
-		r = fdstore_sync_folder(file);
-	return r ? err_errno(e, r, "%s: replace", path) : 0;
+	if (r < 0)
+		return err_errno(e, r, "%s: replace", path);
+	r = fdstore_sync_folder(file);
+	if (r < 0)
+		log_warn("%s: sync the folder of the new file: %s (after a power failure the old "
+			 "one may be there again)",
+			 file, strerror(-r));
+	return 0;
 }
 
 void overlay_forget(const char *path)

@@ -128,7 +128,8 @@ static void end_turn(struct bs_io *io)
 	list_remove(&io->link);
 	list_for_each_safe (l, &o->turns) {
 		struct bs_io *waiting = list_entry(l, struct bs_io, link);
-		if (has_same(&o->changes, NULL, waiting) || has_same(&o->turns, l, waiting))
+		if (!touches_same(waiting, io) || has_same(&o->changes, NULL, waiting) ||
+		    has_same(&o->turns, l, waiting))
 			continue;
 		list_remove(l);
 		list_push_back(&o->changes, l);

@@ -21,13 +21,13 @@ static void io_ends(struct msg *m)
 {
 	struct offload *off = container_of(m, struct offload, msg);
 	struct bs_io *io = container_of(off, struct bs_io, offload);
-	fdstore_synced(io, io->result);
+	fdstore_end(io, io->result);
 }
 
 static void end_io(struct bs_io *io, int res)
 {
 	if (io->offload.home == worker_self()) {
-		fdstore_synced(io, res);
+		fdstore_end(io, res);
 		return;
 	}
 	io->result = res;
@@ -94,6 +94,15 @@ static void next_step(struct overlay *o)
 	run(o);
 }
 
+// A sync that has failed may have dropped data of any block: no bit becomes durable after it. A map
+// that cannot be written loses nothing, since the next commit writes the same pages.
+static int synced(struct overlay *o, int res)
+{
+	if (res < 0)
+		fdstore_note_lost(o->store, res);
+	return res >= 0 && fdstore_has_lost(o->store) ? -EIO : res;
+}
+
 static void step_done(struct uring_op *op, int res)
 {
 	struct overlay *o = container_of(op, struct overlay, sync.op);
@@ -109,6 +118,8 @@ static void step_done(struct uring_op *op, int res)
 		if (res > 0 && (uint32_t)res < OVERLAY_BLOCK)
 			res = -ENOSPC; // not even a page
 	}
+	if (o->sync.step != WRITE_MAP)
+		res = synced(o, res);
 	if (res < 0)
 		finish(o, res);
 	else
@@ -171,11 +182,11 @@ static int commit_now(struct overlay *o)
 {
 	bool has_pages;
 	overlay_map_stage(&o->map);
-	int r = sync_file(o->store->fd);
+	int r = synced(o, sync_file(o->store->fd));
 	if (!r)
 		r = write_pages(o, &has_pages);
 	if (!r && has_pages)
-		r = sync_file(o->store->fd);
+		r = synced(o, sync_file(o->store->fd));
 	overlay_map_commit(&o->map, r < 0);
 	return r;
 }

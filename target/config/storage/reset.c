@@ -35,7 +35,7 @@ static void replace(struct config *c, struct node *n)
 		storage_reopen(s, "reopening after a reset");
 }
 
-// What it is: an open one knows, of another one its option tells.
+// An object of an overlay has the option since it was created.
 static enum bs_overlay kind_of(const struct storage *s)
 {
 	struct bs_config config;
@@ -57,7 +57,8 @@ int storage_reset(struct config *c, struct node *n, const struct args *a, struct
 			       "reset)",
 			       n->name);
 	if (is_yes(storage_get_option(s, "readonly")))
-		return err_set(e, -EROFS, "%s: read-only", n->name);
+		return err_set(e, -EROFS, "%s: read-only (delete it, create it without readonly)",
+			       n->name);
 	int code = in_use_refuse(c, n, a, e);
 	if (!code)
 		code = storage_refuse_own_files(s, e);
@@ -65,6 +66,11 @@ int storage_reset(struct config *c, struct node *n, const struct args *a, struct
 		code = overlay_prepare(file_of(n), base, storage_size(s), kind_of(s), n->name, e);
 	if (code < 0)
 		return code;
+	code = in_use_refuse(c, n, a, e); // the file took a while to make
+	if (code < 0) {
+		forget(c, n);
+		return code;
+	}
 	if (txn_call(c, n, forget, replace) < 0) {
 		forget(c, n);
 		return err_set(e, -ENOMEM, "%s: out of memory", n->name);

@@ -62,11 +62,12 @@ static void a_changed_base_is_refused_with_the_cure(void **state)
 	int fd = open(base_path, O_RDWR);
 	write_file(fd, 8 * MIB, 4096, 1);
 	char touched[300];
-	snprintf(touched, sizeof touched, " '%s'; else run reset", base_path);
-	must_refuse("fileio", &c, -ESTALE, "was changed or copied", "touch -d @");
-	must_refuse("fileio", &c, -ESTALE, "64 KiB are the same, but all: touch", touched);
+	snprintf(touched, sizeof touched, "base %s: changed, or a copy", base_path);
+	must_refuse("fileio", &c, -ESTALE, "changed, or a copy", "touch -d @");
+	must_refuse("fileio", &c, -ESTALE, touched,
+		    "on it; else run reset, which discards the overlay's data)");
 	c.is_new = true; // there is no object to reset
-	must_refuse("fileio", &c, -ESTALE, "was changed or copied", "; else give another file");
+	must_refuse("fileio", &c, -ESTALE, "changed, or a copy", "; else give another file");
 	write_file(fd, 0, 4096, 1);
 	must_refuse("fileio", &c, -ESTALE, "has changed since", "or give another file");
 	c.is_new = false;
@@ -220,6 +221,47 @@ static void a_reset_makes_a_removed_overlay_again(void **state)
 	assert_int_equal(overlay_prepare(path, base_path, 0, BS_OVERLAY_MAP, "f0", &e), -ENOENT);
 }
 
+// Its name is PATH.reset.
+static void a_reset_removes_only_what_a_reset_has_left(void **state)
+{
+	struct bs_config c = new_disk(BS_CACHE_NONE), other = config_of("fileio", "other");
+	struct err e;
+	char next[256];
+	snprintf(next, sizeof next, "%s.reset", path);
+	backstore_close(must_open("fileio", &c));
+	int fd = open(next, O_RDWR | O_CREAT, 0600);
+	write_file(fd, 0, MIB, 3);
+	assert_int_equal(overlay_prepare(path, base_path, 0, BS_OVERLAY_MAP, "f0", &e), -EEXIST);
+	assert_non_null(strstr(e.text, "no reset has left it"));
+	other.dev = next;
+	struct backstore *bs = must_open("fileio", &other);
+	assert_int_equal(overlay_prepare(path, base_path, 0, BS_OVERLAY_CLONE, "f0", &e), -EBUSY);
+	assert_int_equal(access(next, F_OK), 0);
+	backstore_close(bs);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	close(fd);
+	assert_int_equal(overlay_prepare(path, base_path, 0, BS_OVERLAY_MAP, "f0", &e), 0);
+	// Its own, whole: by a process that was killed before the commit.
+	assert_int_equal(overlay_prepare(path, base_path, 0, BS_OVERLAY_MAP, "f0", &e), 0);
+	overlay_forget(path);
+}
+
+static void a_reset_keeps_the_size_of_a_damaged_overlay(void **state)
+{
+	struct bs_config c = new_disk(BS_CACHE_NONE);
+	struct err e;
+	backstore_close(must_open("fileio", &c));
+	int fd = open(path, O_RDWR);
+	write_file(fd, 0, 4096, 5);
+	close(fd);
+	assert_int_equal(overlay_prepare(path, base_path, DISK_SIZE, BS_OVERLAY_MAP, "f0", &e), 0);
+	assert_int_equal(overlay_replace(path, &e), 0);
+	c.is_new = false;
+	struct backstore *bs = must_open("fileio", &c);
+	assert_int_equal(bs->limits.size, DISK_SIZE);
+	backstore_close(bs);
+}
+
 static void a_reset_follows_a_base_that_has_changed(void **state)
 {
 	struct bs_config c = new_disk(BS_CACHE_NONE);
@@ -250,6 +292,8 @@ int main(void)
 		FOLDER_TEST(a_reset_replaces_the_overlay_by_an_empty_one),
 		FOLDER_TEST(a_reset_that_is_forgotten_leaves_the_overlay),
 		FOLDER_TEST(a_reset_makes_a_removed_overlay_again),
+		FOLDER_TEST(a_reset_removes_only_what_a_reset_has_left),
+		FOLDER_TEST(a_reset_keeps_the_size_of_a_damaged_overlay),
 		FOLDER_TEST(a_reset_follows_a_base_that_has_changed),
 	};
 	return cmocka_run_group_tests(tests, start_worker, stop_worker);
