@@ -6,7 +6,7 @@
 #include "cli/boot/boot.h"
 
 #define SECRET	       "SECRET"
-#define OTHER_SECRET   "SECRET-OF-TARGET"
+#define OTHER_SECRET   "TARGET-PASSWORD"
 #define NET	       "ip=dhcp"
 #define ROOT_PATH_MAX  400
 #define CHAP_WORDS_MAX 700
@@ -216,7 +216,8 @@ static void iser_way(struct boot *b, const struct boot_place *p)
 static void append(char *to, size_t size, const char *word)
 {
 	size_t n = strlen(to);
-	snprintf(to + n, size - n, " %s", word);
+	if (n + strlen(word) + 2 <= size)
+		snprintf(to + n, size - n, " %s", word);
 }
 
 // Firmware and initiator take several paths at once; what does not fit is left out.

@@ -86,9 +86,11 @@ static void all_ways(struct boot *b, struct json_object *ways)
 	json_each (way, ways) {
 		json_each (line, json_field(way, "farblock")) {
 			const char *text = json_object_get_string(line);
-			size_t n = strlen(words);
-			snprintf(words + n, sizeof words - n, "%s%.*s", n ? " " : "",
-				 (int)strcspn(text, " "), text);
+			size_t n = strlen(words), length = strcspn(text, " ");
+			if (n + length + 2 > sizeof words)
+				continue; // no word is cut off
+			snprintf(words + n, sizeof words - n, "%s%.*s", n ? " " : "", (int)length,
+				 text);
 			count++;
 		}
 	}

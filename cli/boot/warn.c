@@ -5,8 +5,8 @@
 
 #include "cli/boot/boot.h"
 
-// In iPXE's scripts, options of dnsmasq, or kernel words.
-static const char odd_in_words[] = " \"'$&|:@,";
+// In iPXE's scripts, options of dnsmasq, kernel words, or URLs.
+static const char odd_in_words[] = " \"'$&|:@,/%;#`\\";
 
 enum { CHAP_MD5 = 32, SLOW_SECONDS = 120, DECIMAL_LUNS = 10, BIOS_BLOCK = 512 };
 

@@ -273,7 +273,8 @@ def discover(mac):
             try:
                 while True:
                     packet = wire.recv(2048)
-                    if packet[23] == 17 and packet[34:38] == b"\x00\x43\x00\x44":
+                    if packet[23] == 17 and packet[34:38] == b"\x00\x43\x00\x44" \
+                            and packet[70:76] == hardware:  # not a late offer to another
                         return options_of(packet[42 + 240:])
             except TimeoutError:
                 continue
@@ -283,7 +284,7 @@ def discover(mac):
 def words_of_the_document():
     """Of its command for dnsmasq: the lines before those of boot-info, and the words of this."""
     with open(DOCUMENT, encoding="utf-8") as file:
-        found = re.search(r"^    \(printf '%s\\n' (.*); farblock boot-info \S+ (.*) \| sed", file.read(),
+        found = re.search(r"^    .*printf '%s\\n' (.*); farblock boot-info \S+ (.*) \| sed", file.read(),
                           re.M)
     return found[1].split(), found[2].split()
 
