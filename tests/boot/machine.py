@@ -44,14 +44,17 @@ class Machine:
 
     is_unplugged: without a cable, until plug().
 
+    firmware: the table that it leaves (ibft.py), for direct.
+
     events: pairs of a pattern on the console and what to call then, once each, in their order."""
 
     def __init__(self, scratch, pair="initrd-6.12", how="direct", words="", command=None, ipxe="",
-                 disk=None, events=(), network="user,id=n0", is_unplugged=False, name="machine"):
+                 disk=None, events=(), network="user,id=n0", is_unplugged=False, firmware=None,
+                 name="machine"):
         self.scratch, self.pair, self.how, self.words = scratch, pair, how, words
         self.command, self.ipxe, self.disk = command, ipxe, disk
         self.events, self.network, self.is_unplugged = list(events), network, is_unplugged
-        self.name, self.lines, self.begun = name, [], None
+        self.firmware, self.name, self.lines, self.begun = firmware, name, [], None
         self.changed, self.qemu, self.reader = threading.Condition(), None, None
         self.echo = os.environ.get("FARBLOCK_BOOT_ECHO") == "1"
 
@@ -81,6 +84,9 @@ class Machine:
             kernel = os.path.join(BOOT, f"vmlinuz-{self.pair.split('-')[1]}")
             options = ["-kernel", kernel, "-initrd", os.path.join(BOOT, self.pair), "-append",
                        self.kernel_words()]
+            if self.firmware:
+                path = self.scratch.file(f"{self.name}-ibft", content=self.firmware)
+                options += ["-acpitable", f"sig=iBFT,rev=1,data={path}"]
         else:
             words = f"{FIXED} {self.words}".replace(",", ",,")
             options = ["-smbios", f"type=1,product={self.pair},serial={words}"]

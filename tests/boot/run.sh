@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # run.sh BUILD_DIR [SCENARIO... [--outages TIME...]]: whole machines that boot from LUNs of BUILD_DIR's
 # farblockd, each scenario a line with passed or failed. Other tests in place of a scenario: golden
-# [OPTION...], dhcp, and ten-commands with the packages of what is committed. Exit status 0 all
-# passed, 1 not, 77 with a reason where the machine cannot make or run them.
+# [OPTION...], dhcp, vlan [SCENARIO...], and ten-commands with the packages of what is committed. Exit
+# status 0 all passed, 1 not, 77 with a reason where the machine cannot make or run them.
 set -eu
 here=$(dirname "$0")
 FARBLOCK_BUILD=$(cd "${1:?usage: run.sh BUILD_DIR [SCENARIO...]}" && pwd)
@@ -18,6 +18,11 @@ if [ "${1:-}" = dhcp ]; then
 	shift
 	"$here/prepare.sh" "$FARBLOCK_BUILD" initrd-6.12
 	exec python3 "$here/dhcp.py" "$@"
+fi
+if [ "${1:-}" = vlan ]; then
+	shift
+	"$here/prepare.sh" "$FARBLOCK_BUILD" initrd-6.12 dracut-6.12
+	exec python3 "$here/vlan.py" "$@"
 fi
 if [ "${1:-}" = ten-commands ]; then
 	"$here/prepare.sh" "$FARBLOCK_BUILD" initrd-6.12
