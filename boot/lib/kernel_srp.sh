@@ -16,14 +16,15 @@ fb_srp_hint() {
 	esac
 }
 
-# One path has to wait for its target: commands are held for fast_io_fail_tmo, 600 s at most. Without
-# it ("off") ib_srp fails them as soon as it cannot reconnect. Of several paths, one that is silent has
-# to give its commands back, so that multipath sends them on another one.
+# Commands have to wait for the target: they are held for fast_io_fail_tmo, 600 s at most. Without it
+# ("off") ib_srp fails them as soon as it cannot reconnect. Of several paths, one that is silent has to
+# give its commands back, but not before the system's multipathd runs, which alone brings back a path that
+# has failed: see multipathd.service.conf.
 fb_srp_timeouts() {
 	for p in /sys/class/srp_remote_ports/*; do
 		[ -e "$p" ] || continue
 		echo off >"$p/dev_loss_tmo"
-		[ "$1" -gt 1 ] || echo 600 >"$p/fast_io_fail_tmo"
+		echo 600 >"$p/fast_io_fail_tmo"
 	done
 }
 
@@ -49,14 +50,25 @@ fb_srp_address() {
 	echo "${a%]}"
 }
 
-fb_srp_has_disk() {
+# The disks of each login, a line for one that has any.
+fb_srp_disks() {
 	for h in /sys/class/scsi_host/host*; do
 		[ -e "$h/ioc_guid" ] || continue # not ib_srp's
+		disks=
 		for b in "$h"/device/target*/*/block/*; do
-			[ ! -e "$b" ] || return 0
+			[ ! -e "$b" ] || disks="$disks ${b##*/}"
 		done
+		[ -z "$disks" ] || echo "$disks"
 	done
-	return 1
+}
+
+# Up to 10 s, until $1 logins have disks.
+fb_srp_wait_disks() {
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		[ "$(fb_srp_disks | grep -c .)" -lt "$1" ] || return 0
+		sleep 1
+	done
+	[ -n "$(fb_srp_disks)" ]
 }
 
 fb_attempt_srp() {
@@ -77,14 +89,11 @@ fb_attempt_srp() {
 		esac
 	done
 	[ $up -gt 0 ] || return 1
-	fb_srp_timeouts $count
-	for i in 1 2 3 4 5 6 7 8 9 10; do
-		fb_srp_has_disk && {
-			fb_say "SRP: $up of $count paths are up"
-			return 0
-		}
-		sleep 1
-	done
-	fb_cause "SRP login succeeded, but there is no LUN for this machine's port: map it in its ACL"
-	return 1
+	fb_srp_timeouts
+	fb_srp_wait_disks $up || {
+		fb_cause "SRP login succeeded, but there is no LUN for this machine's port: map it in its ACL"
+		return 1
+	}
+	[ $count = 1 ] || fb_multipath $(fb_srp_disks)
+	fb_say "SRP: $up of $count paths are up"
 }

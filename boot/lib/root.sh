@@ -3,7 +3,7 @@
 # fb_network (addresses by ip=, for what is not in the firmware's table) and fb_give_up.
 
 fb_here=${fb_here:-/usr/lib/farblock/boot}
-for f in words chap ibft network rdma kernel_iscsi kernel_srp user; do
+for f in words chap ibft network rdma kernel_iscsi multipath kernel_srp user; do
 	. "$fb_here/$f.sh"
 done
 

@@ -34,11 +34,13 @@ share/doc/farblock/docs/srp.md share/doc/farblock/docs/targetcli.md
 share/doc/farblock/examples/saveconfig.json share/doc/farblock/examples/saveconfig.md
 lib/farblock/boot/chap.sh lib/farblock/boot/diskless-debian
 lib/farblock/boot/files.sh lib/farblock/boot/ibft.sh lib/farblock/boot/kernel_iscsi.sh
-lib/farblock/boot/kernel_srp.sh lib/farblock/boot/network.sh lib/farblock/boot/rdma.sh
-lib/farblock/boot/root.sh lib/farblock/boot/user.sh lib/farblock/boot/words.sh
+lib/farblock/boot/kernel_srp.sh lib/farblock/boot/multipath.sh
+lib/farblock/boot/network.sh lib/farblock/boot/rdma.sh
+lib/farblock/boot/root.sh lib/farblock/boot/srp_hold.sh lib/farblock/boot/user.sh lib/farblock/boot/words.sh
 lib/udev/rules.d/62-farblock-root.rules
 lib/systemd/system/iscsid.service.d/farblock-root.conf
 lib/systemd/system/iscsid.socket.d/farblock-root.conf
+lib/systemd/system/multipathd.service.d/farblock-root.conf
 share/initramfs-tools/hooks/farblock share/initramfs-tools/scripts/local-top/farblock
 lib/dracut/modules.d/95farblock/farblock-cmdline.sh
 lib/dracut/modules.d/95farblock/farblock-finished.sh
