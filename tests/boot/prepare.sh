@@ -5,7 +5,8 @@
 # ${XDG_CACHE_HOME:-~/.cache}/farblock-boot): root.img (GRUB, ext4, serial console, root without a
 # password), and for each KIND-KERNEL (initrd or dracut, 6.1 or 6.12; default: initrd-6.12
 # dracut-6.12) the kernel and its initramfs beside it. Makes only what is missing or older than the
-# build. Needs root and 6 GB. Exit status 77 with a reason where the packages cannot be had.
+# build. FARBLOCK_BOOT_PACKAGES: further packages, with commas. Needs root and 6 GB. Exit status 77 with a
+# reason where the packages cannot be had.
 set -euo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive PATH=$PATH:/usr/sbin:/sbin
 
@@ -17,7 +18,7 @@ BOOT=${FARBLOCK_BOOT:-${XDG_CACHE_HOME:-$HOME/.cache}/farblock-boot}
 PACKAGES=systemd-sysv,udev,dbus,login,passwd,kmod,iproute2,iputils-ping,procps,e2fsprogs,util-linux,fio,\
 initramfs-tools,busybox,zstd,dracut-network,isc-dhcp-client,open-iscsi,rdma-core,ibverbs-providers,\
 libuuid1,libblkid1,libisal2,libjson-c5,libssl3,liburing2,libibverbs1,librdmacm1,libibumad3,libfuse3-3,libmnl0,\
-libnl-3-200,libnl-genl-3-200,libsgutils2-1.46-2
+libnl-3-200,libnl-genl-3-200,libsgutils2-1.46-2${FARBLOCK_BOOT_PACKAGES:+,$FARBLOCK_BOOT_PACKAGES}
 
 skip() {
 	echo "boot: skipped: $*" >&2
@@ -94,6 +95,8 @@ install_farblock() {
 	# Only the modules of this machine and of the hooks: MODULES=most takes minutes here.
 	printf 'MODULES=list\nCOMPRESS=zstd\nCOMPRESSLEVEL=1\n' >"$1/etc/initramfs-tools/conf.d/boot"
 	printf '%s\n' virtio_pci virtio_net virtio_blk virtio_rng ext4 >>"$1/etc/initramfs-tools/modules"
+	printf '%s\n' 'defaults {' 'find_multipaths yes' '}' 'overrides {' 'no_path_retry queue' '}' \
+		>"$1/etc/multipath.conf"
 	cp "$here/command.service" "$1/etc/systemd/system/boot-command.service"
 	install -m 755 "$here/command" "$1/usr/local/sbin/boot-command"
 	ln -sf ../boot-command.service "$1/etc/systemd/system/multi-user.target.wants/"
