@@ -565,7 +565,7 @@ int overlay_replace(const char *path, struct err *e)
 		return err_errno(e, r, "%s: replace", path);
 	r = fdstore_sync_folder(file);
 	if (r < 0)
-		log_warn("%s: sync the folder of the new file: %s (after a power failure the old "
+		log_warn("%s: sync its directory: %s (after a power failure the old "
 			 "one may be there again)",
 			 file, strerror(-r));
 	return 0;
