@@ -19,9 +19,10 @@ static int take(const char **to, const char *name, const char *text, struct err 
 static const char *dashed(const struct line *l, unsigned *i)
 {
 	static const char option[] = "--initiator";
-	const char *rest = l->values[*i].text + strlen(option);
-	if (strncmp(l->values[*i].text, option, strlen(option)))
+	const char *text = l->values[*i].text;
+	if (strncmp(text, option, strlen(option)))
 		return NULL;
+	const char *rest = text + strlen(option);
 	if (*rest)
 		return *rest == '=' ? rest + 1 : NULL;
 	return *i + 1 < l->count && !l->values[*i + 1].name ? l->values[++*i].text : NULL;
