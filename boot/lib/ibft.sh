@@ -58,7 +58,12 @@ fb_ibft_lun() {
 # Sets address, port, lun, iqn and the credentials.
 fb_ibft_target() {
 	address=$(fb_ibft_get "$fb_ibft_at/ip-addr") port=$(fb_ibft_get "$fb_ibft_at/port")
+	[ "$port" != 0 ] || port=
 	iqn=$(fb_ibft_get "$fb_ibft_at/target-name")
+	fb_is_iscsi_place "$address" "$iqn" || {
+		fb_cause "target '$iqn' at '$address' of the firmware's table: must be an address, and the name of an iSCSI target (iqn., eui. or naa.)"
+		return 1
+	}
 	lun=$(fb_ibft_lun) || {
 		fb_cause "LUN '$(fb_ibft_get "$fb_ibft_at/lun")' of the firmware's table: must be eight bytes in hexadecimal of a LUN of one level"
 		return 1

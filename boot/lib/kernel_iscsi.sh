@@ -12,17 +12,33 @@ fb_iscsid_alone() {
 	}
 }
 
-fb_iscsid() {
-	[ ! -e "$fb_run/iscsid.pid" ] || return 0
-	case $fb_kind in
-	iser) modules="ib_iser rdma_ucm" ;;
-	*) modules=iscsi_tcp ;;
-	esac
-	modprobe -q -a libcrc32c crc32c crc32c_generic
-	modprobe -a $modules || {
-		fb_cause "module ${modules%% *}: this kernel or initramfs does not have it"
-		return 1
-	}
+fb_iscsid_runs() {
+	[ -e "$fb_run/iscsid.pid" ] || return 1
+	read -r pid <"$fb_run/iscsid.pid" && kill -0 "$pid" 2>/dev/null && return 0
+	rm -f "$fb_run/iscsid.pid"
+	return 1
+}
+
+# It has secrets: at no time can others read it. No pings: a machine that is slow to boot would lose a
+# session that is well.
+fb_iscsid_conf_into() {
+	(
+		umask 077
+		{
+			cat <<-CONF
+				node.startup = manual
+				node.session.timeo.replacement_timeout = 86400
+				node.conn[0].timeo.noop_out_interval = 0
+				node.conn[0].timeo.noop_out_timeout = 0
+				node.conn[0].timeo.login_timeout = 15
+				node.session.initial_login_retry_max = 1
+			CONF
+			fb_chap_settings
+		} >"$1"
+	)
+}
+
+fb_iscsid_files() {
 	[ -n "$fb_name" ] || fb_name=$(sed -n 's/^InitiatorName=//p' /etc/iscsi/initiatorname.iscsi /etc/initiatorname.iscsi 2>/dev/null | head -n 1)
 	[ -n "$fb_name" ] || {
 		fb_cause "no initiator name: farblock.initiator= or /etc/iscsi/initiatorname.iscsi has to give it"
@@ -33,19 +49,13 @@ fb_iscsid() {
 	# It asks who root is before it obeys iscsiadm, and the /etc of here goes with the initramfs.
 	echo "root:x:0:0:root:/root:/bin/sh" >"$etc/passwd"
 	printf 'InitiatorName=%s\n' "$fb_name" >"$etc/iscsi/initiatorname.iscsi"
-	# No pings: a machine that is slow to boot would lose a session that is well.
-	cat >"$etc/iscsi/iscsid.conf" <<-CONF
-		node.startup = manual
-		node.session.timeo.replacement_timeout = 86400
-		node.conn[0].timeo.noop_out_interval = 0
-		node.conn[0].timeo.noop_out_timeout = 0
-		node.conn[0].timeo.login_timeout = 15
-		node.session.initial_login_retry_max = 1
-	CONF
-	fb_chap_settings >>"$etc/iscsi/iscsid.conf"
-	chmod 600 "$etc/iscsi/iscsid.conf"
-	cp -p "$etc/iscsi/"* /etc/iscsi/
+	fb_iscsid_conf_into "$etc/iscsi/iscsid.conf"
+}
+
+# One that does not open its socket in time ends: the next attempt would take it for another one.
+fb_iscsid_start() {
 	fb_iscsid_alone || return 1
+	etc=$fb_run/iscsid.etc
 	unshare --mount --propagation private sh -c 'mount --bind "$1" /etc && exec @iscsid -f' sh "$etc" \
 		</dev/null >>"$fb_run/iscsid.log" 2>&1 &
 	pid=$!
@@ -57,8 +67,26 @@ fb_iscsid() {
 		}
 		sleep 1
 	done
+	kill -KILL $pid 2>/dev/null
+	wait $pid 2>/dev/null
 	fb_cause "iscsid does not start: $(tail -n 1 "$fb_run/iscsid.log")"
 	return 1
+}
+
+fb_iscsid() {
+	! fb_iscsid_runs || return 0
+	case $fb_kind in
+	iser) modules="ib_iser rdma_ucm" ;;
+	*) modules=iscsi_tcp ;;
+	esac
+	modprobe -q -a libcrc32c crc32c crc32c_generic
+	modprobe -a $modules || {
+		fb_cause "module ${modules%% *}: this kernel or initramfs does not have it (add it and make the initramfs again)"
+		return 1
+	}
+	fb_iscsid_files || return 1
+	cp -p "$etc/iscsi/"* /etc/iscsi/
+	fb_iscsid_start
 }
 
 fb_is_number() { # text, largest; an empty one means the default
@@ -68,6 +96,15 @@ fb_is_number() { # text, largest; an empty one means the default
 	0*) return 1 ;;
 	*) [ "$1" -le "$2" ] ;;
 	esac
+}
+
+# iscsiadm makes files of address and name.
+fb_is_iscsi_place() {
+	case $1/$2 in
+	*/*/* | *@*) return 1 ;;
+	*/iqn.?* | */eui.?* | */naa.?*) return 0 ;;
+	esac
+	return 1
 }
 
 # ADDRESS:[6]:[PORT]:[LUN]:IQN, the address of IPv6 in brackets, numbers in decimal. CHAP comes from
@@ -87,12 +124,7 @@ fb_iscsi_parse() {
 	protocol=${s%%:*} s=${s#*:}
 	port=${s%%:*} s=${s#*:}
 	lun=${s%%:*} iqn=${s#*:}
-	# iscsiadm makes files of these names.
-	case $address/$iqn in
-	*/*/* | *@*) return 1 ;;
-	*/iqn.?* | */eui.?* | */naa.?*) ;;
-	*) return 1 ;;
-	esac
+	fb_is_iscsi_place "$address" "$iqn" || return 1
 	case $protocol in
 	'' | 6) ;;
 	*) return 1 ;;
@@ -117,7 +149,10 @@ fb_iscsi_record() {
 	iser) i=iser ;;
 	*) i=default ;;
 	esac
-	fb_node -I $i -o new >/dev/null || return 1
+	why=$(fb_node -I $i -o new 2>&1) || {
+		fb_cause "$iqn at $portal: record of iscsiadm: $(printf '%s\n' "$why" | tail -n 1)"
+		return 1
+	}
 	[ -z "$user" ] || fb_set node.session.auth.authmethod CHAP
 	fb_set node.session.auth.username "$user"
 	fb_set node.session.auth.password "$secret"
@@ -125,12 +160,12 @@ fb_iscsi_record() {
 	fb_set node.session.auth.password_in "$secret_in"
 }
 
-# What iscsiadm's exit status says, and what to do. iscsid's log has the target's word.
+# What iscsiadm's exit status says, and what to do. The target's status is in iscsid's log.
 fb_iscsi_why() {
 	log=$(tail -n 5 "$fb_run/iscsid.log")
 	case $1:$log in
 	24:*) fb_cause "$iqn at $portal: CHAP refused: check user and secret (firmware: username, password; else node.session.auth of /etc/iscsi/iscsid.conf in the initramfs), and those of the ACL of $fb_name" ;;
-	*"not found"* | *"02/03"* | *"0203"*) fb_cause "$iqn at $portal: no such target there: check the name, and that its portal group has this portal" ;;
+	*"not found"* | *"02/03"* | *"0203"*) fb_cause "$iqn at $portal: this portal has no such target: check the name, and that its portal group has this portal" ;;
 	*"forbidden"* | *"authorization"* | *"02/02"* | *"0202"*) fb_cause "$iqn at $portal: refuses $fb_name: create an ACL for this name" ;;
 	*"refused"*) fb_cause "$portal: connection refused: does the target run, is the port right?" ;;
 	*"o route to host"* | *"unreachable"*) fb_cause "$portal: no route to host: check this machine's address and the target's" ;;
@@ -159,7 +194,7 @@ fb_iscsi_wait_disk() {
 		disk=$(fb_iscsi_disk) && return 0
 		sleep 1
 	done
-	fb_cause "$iqn at $portal: login succeeded, but there is no LUN ${lun:-0} for $fb_name: map it in its ACL"
+	fb_cause "$iqn at $portal: login succeeded, no LUN ${lun:-0} for $fb_name: map it in its ACL"
 	iscsiadm -m session -R >/dev/null 2>&1
 	return 1
 }

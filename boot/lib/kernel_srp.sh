@@ -71,9 +71,16 @@ fb_srp_wait_disks() {
 	[ -n "$(fb_srp_disks)" ]
 }
 
+# For a LUN that is mapped after the login.
+fb_srp_scan() {
+	for h in /sys/class/scsi_host/host*; do
+		[ ! -e "$h/ioc_guid" ] || echo '- - -' >"$h/scan"
+	done
+}
+
 fb_attempt_srp() {
 	modprobe -a ib_srp rdma_cm || {
-		fb_cause "module ib_srp: this kernel or initramfs does not have it"
+		fb_cause "module ib_srp: this kernel or initramfs does not have it (add it and make the initramfs again)"
 		return 1
 	}
 	fb_has_rdma_device || return 1
@@ -91,7 +98,8 @@ fb_attempt_srp() {
 	[ $up -gt 0 ] || return 1
 	fb_srp_timeouts
 	fb_srp_wait_disks $up || {
-		fb_cause "SRP login succeeded, but there is no LUN for this machine's port: map it in its ACL"
+		fb_cause "SRP login succeeded, no LUN for this machine's port: map it in its ACL"
+		fb_srp_scan
 		return 1
 	}
 	[ $count = 1 ] || fb_multipath $(fb_srp_disks)

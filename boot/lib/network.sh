@@ -18,7 +18,7 @@ fb_has_link() {
 fb_wait_link() {
 	names=${1:-$(fb_interfaces)}
 	[ -n "$names" ] || {
-		fb_cause "no network interface: its driver is not in the initramfs"
+		fb_cause "no network interface: the initramfs lacks the adapter's driver (add it and make the initramfs again)"
 		return 1
 	}
 	for d in $names; do
@@ -29,7 +29,7 @@ fb_wait_link() {
 		sleep 1
 	done
 	fb_was_unlinked=yes
-	fb_cause "no link at" $names": check cable, switch port and, on a virtual machine, its network"
+	fb_cause $names": no link (check cable, switch port or the virtual machine's network)"
 	return 1
 }
 
@@ -42,7 +42,7 @@ fb_has_address() {
 fb_ibft_network() {
 	interface=$(fb_ibft_interface)
 	[ -n "$interface" ] || {
-		fb_cause "no interface has the address $mac of the firmware's table: its driver is not in the initramfs"
+		fb_cause "no interface has the address $(fb_ibft_get "$(fb_ibft_nic)/mac") of the firmware's table: the initramfs lacks the adapter's driver (add it and make the initramfs again)"
 		return 1
 	}
 	fb_wait_link "$interface" || return 1

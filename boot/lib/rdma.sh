@@ -12,13 +12,14 @@ fb_rdma_device() {
 	rxe) module=rdma_rxe ;;
 	siw) module=siw ;;
 	*)
+		fb_is_wrong=yes
 		fb_cause "farblock.rdma=$fb_rdma: must be siw or rxe"
 		return 1
 		;;
 	esac
 	modprobe -q -a libcrc32c crc32c_generic
 	modprobe $module || {
-		fb_cause "module $module: this kernel or initramfs does not have it"
+		fb_cause "module $module: this kernel or initramfs does not have it (add it and make the initramfs again)"
 		return 1
 	}
 	why=$(rdma link add "${kind}0" type "$kind" netdev "${interface:-eth0}" 2>&1) || {
@@ -32,6 +33,6 @@ fb_has_rdma_device() {
 	for d in /sys/class/infiniband/*; do
 		[ ! -e "$d" ] || return 0
 	done
-	fb_cause "no RDMA device: the adapter's driver is not in the initramfs, or farblock.rdma=siw or rxe has to make one"
+	fb_cause "no RDMA device: the initramfs lacks the adapter's driver, or farblock.rdma=siw or rxe has to make one"
 	return 1
 }

@@ -43,7 +43,7 @@ fb_prepare() {
 		srp | user) ;;
 		*)
 			fb_is_wrong=yes
-			fb_cause "no farblock.root= of this machine can be used: it must be $fb_forms"
+			fb_cause "farblock.root= is missing or wrong: it must be $fb_forms"
 			return 1
 			;;
 		esac
@@ -74,7 +74,7 @@ fb_end() {
 	fi
 }
 
-# Who leaves the rescue shell has it tried for as long again.
+# After the rescue shell the login is tried again, for the same time.
 fb_root() {
 	mkdir -p "$fb_run"
 	fb_start_clock
@@ -89,8 +89,8 @@ fb_root() {
 	done
 }
 
-# For a caller that makes each attempt in a shell of its own: a script that restores what one attempt
-# has to know of those before.
+# For a caller that reads this file and the words again at each attempt: a script that restores what one
+# attempt has to know of those before.
 fb_save_state() {
 	for v in fb_until fb_last_cause fb_was_unlinked fb_has_network fb_has_rdma fb_srp_up fb_name fb_ibft_at; do
 		eval "value=\$$v"

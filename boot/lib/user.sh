@@ -15,7 +15,7 @@ fb_attempt_user() {
 	[ -z "$fb_via" ] || set -- "$@" --via "$fb_via"
 	[ -z "$fb_name" ] || set -- "$@" --initiator-name "$fb_name"
 	case $fb_specs in
-	# It waits a while itself; this script repeats it for as long as farblock.timeout says.
+	# boot retries for 20 s; this script runs it again until farblock.timeout.
 	ibft) set -- boot -b --timeout 20 --name root "$@" ;;
 	*)
 		[ -z "$(fb_chap_settings)" ] || set -- "$@" --iscsi-dir "${fb_iscsid_conf%/*}"
@@ -25,7 +25,7 @@ fb_attempt_user() {
 		;;
 	esac
 	if device=$(farblock-initiator "$@" 2>"$fb_run/attach.log"); then
-		fb_say "$fb_specs is $device"
+		fb_say "$device is the disk of $fb_specs"
 		return 0
 	fi
 	fb_cause "$(tail -n 1 "$fb_run/attach.log")"

@@ -86,7 +86,7 @@ fb_word() {
 	esac
 }
 
-# Words are split, but not expanded: * and [ are characters of addresses and secrets.
+# Words are split, but not expanded: * and [ may be in addresses and names.
 fb_words() {
 	fb_kind='' fb_specs='' fb_via='' fb_rdma='' fb_name='' fb_timeout=180
 	set -f

@@ -22,7 +22,7 @@ from machine import Machine
 from target import Root
 
 # Of the console: what is said when the disk is there, and by the system's systemd.
-ATTACHED = r"farblock: .* (is|are) (sd|/dev/|up)|farblock: SRP: "
+ATTACHED = r"farblock: .* (is|are) (sd|the disk of|up)|farblock: SRP: "
 SYSTEM = r"Welcome to .*Debian GNU/Linux 12 \(bookworm\).{0,6}!"
 BROKEN = (r"I/O error|Remounting filesystem read-only|EXT4-fs error|Aborting journal|"
           r"rejecting I/O|Kernel panic|Oops|hung_task|blocked for more than")

@@ -46,12 +46,12 @@ def user_wrong_secret(pair):
 
 def no_such_lun(pair):
     """A LUN that is not mapped is named."""
-    says("there is no LUN 5 for iqn", by_words(lambda p: p.replace(":0:", ":5:")), pair)
+    says("no LUN 5 for iqn", by_words(lambda p: p.replace(":0:", ":5:")), pair)
 
 
 def no_such_target(pair):
     """A name that the portal does not have."""
-    says("no such target there", by_words(lambda p: p + "x"), pair)
+    says("this portal has no such target", by_words(lambda p: p + "x"), pair)
 
 
 def target_down(pair):
@@ -61,7 +61,7 @@ def target_down(pair):
 
 def no_link(pair):
     """No cable: the interface is named."""
-    says("no link at eth0: check cable", by_words(), pair, machine={"is_unplugged": True})
+    says(r"eth0: no link \(check cable", by_words(), pair, machine={"is_unplugged": True})
 
 
 def no_dhcp(pair):
@@ -75,7 +75,7 @@ def late_link(pair):
     with Scratch() as scratch, Root(scratch) as root:
         with Machine(scratch, pair=pair, is_unplugged=True, name="late",
                      words=f"{by_words()(root)} ip=dhcp farblock.timeout=forever") as machine:
-            machine.wait_for("farblock: no link at eth0")
+            machine.wait_for("farblock: eth0: no link")
             machine.plug()
             machine.wait_for("farroot login:")
 

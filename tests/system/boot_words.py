@@ -189,7 +189,7 @@ def iscsi_words_are_parsed(machine):
     machine.expect("said once", len(console), 1)
     check("must be iser:ADDRESS:[6]:[PORT]:[LUN]:IQN" in console[0], console[0])
     _, console = machine.run("fb_prepare; fb_prepare", "farblock.root=nfs")
-    check(len(console) == 2 and "no farblock.root= of this machine" in console[1], str(console))
+    check(len(console) == 2 and "farblock.root= is missing or wrong" in console[1], str(console))
 
 
 def luns_of_the_table_are_read(machine):
@@ -243,10 +243,81 @@ def the_target_that_was_booted_from_is_chosen(machine):
 
 def what_waiting_does_not_mend_ends_at_once(machine):
     """Words that are wrong give the rescue shell without a second attempt."""
-    for line in ("farblock.root=nfs", "farblock.root=iser:192.0.2.1", 'farblock.root="ibft"'):
+    for line in ("farblock.root=nfs", "farblock.root=iser:192.0.2.1", 'farblock.root="ibft"',
+                 f"farblock.root=iser:127.0.0.1::::{IQN} farblock.rdma=roce"):
         found, _ = machine.run("sleep() { echo slept; }\nfb_give_up() { echo \"gave up: $*\"; }\n"
+                               "fb_wait_link() { :; }\nfb_network() { :; }\n"
                                "fb_root", line)
         check(found.startswith("gave up: no root disk: ") and "slept" not in found, found)
+
+
+def a_name_that_is_a_path_is_refused(machine):
+    """Of the table: iscsiadm makes files of address and name. A port of 0 is the default."""
+    machine.write("ibft/target0/lun", "01000000\n")
+    script = "fb_ibft_choose; fb_ibft_target && echo \"$port|$iqn\" || echo refused"
+    for name in (IQN + "/../../etc", "../" + IQN, "..", "web@" + IQN, "disks", ""):
+        machine.write("ibft/target0/target-name", name + "\n")
+        found, console = machine.run(script)
+        machine.expect(f"name {name!r}", found, "refused")
+        check(f"target '{name}' at '192.0.2.9'" in console[0], str(console))
+    machine.write("ibft/target0/target-name", IQN + "\n")
+    machine.write("ibft/target0/port", "0\n")
+    machine.expect("port 0", machine.run(script)[0], f"|{IQN}")
+
+
+def the_address_of_a_missing_interface_is_named(machine):
+    os.makedirs(machine.path("ibft/ethernet0"), exist_ok=True)
+    machine.write("ibft/ethernet0/mac", "52:54:00:12:34:57\n")
+    _, console = machine.run("fb_ibft_choose; fb_ibft_network")
+    check("no interface has the address 52:54:00:12:34:57 of" in console[0], str(console))
+    shutil.rmtree(machine.path("ibft/ethernet0"))
+
+
+# An iscsid that runs, but opens no socket.
+NO_SOCKET = ("fb_iscsid_alone() { :; }\ngrep() { return 1; }\nsleep() { :; }\n"
+             "unshare() { exec sleep 1000; }\n")
+
+
+def an_iscsid_without_a_socket_ends(machine):
+    """The next attempt would take it for another one."""
+    found, console = machine.run(NO_SOCKET + "fb_iscsid_start || echo failed\n"
+                                 "kill -0 $pid 2>/dev/null && echo runs\n"
+                                 "[ ! -e \"$fb_run/iscsid.pid\" ] || echo file")
+    machine.expect("iscsid", found, "failed")
+    check("iscsid does not start" in console[0], str(console))
+    os.unlink(machine.path("run/iscsid.log"))
+
+
+def a_dead_iscsid_is_not_taken_for_one_that_runs(machine):
+    script = "fb_iscsid_runs && echo runs || echo not; [ ! -e \"$fb_run/iscsid.pid\" ] || echo file"
+    machine.expect("none", machine.run(script)[0], "not")
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    for text, found in ((f"{gone.pid}\n", "not"), ("", "not"), ("x\n", "not"),
+                        (f"{os.getpid()}\n", "runs\nfile")):
+        machine.write("run/iscsid.pid", text)
+        machine.expect(f"iscsid.pid {text!r}", machine.run(script)[0], found)
+    os.unlink(machine.path("run/iscsid.pid"))
+
+
+def the_settings_of_iscsid_are_secret(machine):
+    machine.write("iscsid.conf", "node.session.auth.password = secret\n")
+    path = machine.path("settings")
+    machine.run("umask 022; fb_iscsid_conf_into \"$to\"", to=path)
+    with open(path, encoding="utf-8") as kept:
+        text = kept.read()
+    check(text.startswith("node.startup") and
+          text.endswith("retry_max = 1\nnode.session.auth.password = secret\n"), text)
+    machine.expect("mode", os.stat(path).st_mode & 0o777, 0o600)
+    os.unlink(machine.path("iscsid.conf"))
+
+
+def a_record_that_is_refused_is_told(machine):
+    script = ("iscsiadm() { echo first; echo 'iscsiadm: no room' >&2; return 6; }\n"
+              "address=192.0.2.1 port= iqn=iqn.x fb_kind=iscsi\nfb_iscsi_record || echo failed")
+    found, console = machine.run(script)
+    machine.expect("record", found, "failed")
+    check(console[0].endswith(": iscsiadm: no room"), str(console))
 
 
 def addresses_are_found(machine):
@@ -365,6 +436,11 @@ def test():
             for claim in (words_are_read, iscsi_words_are_parsed, luns_of_the_table_are_read,
                           credentials_of_the_table_are_read,
                           the_target_that_was_booted_from_is_chosen,
+                          a_name_that_is_a_path_is_refused,
+                          the_address_of_a_missing_interface_is_named,
+                          a_dead_iscsid_is_not_taken_for_one_that_runs,
+                          an_iscsid_without_a_socket_ends, the_settings_of_iscsid_are_secret,
+                          a_record_that_is_refused_is_told,
                           what_waiting_does_not_mend_ends_at_once, addresses_are_found, state_comes_back,
                           causes_are_said_as_they_are, a_text_for_a_script_is_plain,
                           nothing_of_a_word_is_executed, programs_get_the_words_as_they_are,

@@ -19,7 +19,10 @@ if getarg farblock.root= >/dev/null && [ ! -e $fb_done ]; then
 			return 1
 		}
 	}
+	console=$fb_console
+	[ ! -e $fb_state ] || fb_console=/dev/null # wrong words were said at the first attempt
 	fb_words
+	fb_console=$console
 	mkdir -p "$fb_run"
 	fb_start_clock
 	[ ! -e $fb_state ] || . $fb_state
@@ -29,13 +32,13 @@ if getarg farblock.root= >/dev/null && [ ! -e $fb_done ]; then
 		fb_save_state >$fb_state
 		sleep 2
 	else
-		# Who leaves the rescue shell has it tried for as long again.
+		# After the rescue shell the login is tried again, for the same time.
 		fb_say "$(fb_end)"
 		emergency_shell -n farblock "farblock: $(fb_plain "$(fb_end)")"
 		[ -z "$fb_is_wrong" ] || : >$fb_done
 		fb_start_clock
 		fb_save_state >$fb_state
 	fi
-	# The queue has a limit of its own, of passes.
+	# The queue, whose shell reads this file, has a limit of its own, of passes.
 	main_loop=0
 fi
