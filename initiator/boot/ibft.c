@@ -214,15 +214,21 @@ static int fail(const char *dir, int code, struct err *e)
 
 int ibft_read(struct ibft *ret, const char *dir, struct err *e)
 {
+	bool has_objects = false;
 	*ret = (struct ibft){ 0 };
 	DIR *d = opendir(dir);
 	if (!d)
 		return fail(dir, -errno, e);
 	for (struct dirent *n; (n = readdir(d));)
-		if (ibft_object(ret, n->d_name))
+		if (ibft_object(ret, n->d_name)) {
 			read_object(ret, dirfd(d), n->d_name);
+			has_objects = true;
+		}
 	closedir(d);
-	return ret->target_count ? 0 : fail(dir, -ENOENT, e);
+	if (ret->target_count)
+		return 0;
+	return has_objects ? err_set(e, -ENOENT, "%s: the iBFT has no target", dir)
+			   : fail(dir, -ENOENT, e);
 }
 
 void ibft_wipe(struct ibft *i)

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// IFF_LOWER_UP, of <linux/if.h>, which excludes <net/if.h>. IFF_RUNNING alone is set, too, for a
-// moment after a link was set up, before the kernel has looked.
+// IFF_LOWER_UP, of <linux/if.h>, which cannot be included together with <net/if.h>. IFF_RUNNING
+// alone is set, too, for a moment after a link was set up, before the kernel has looked.
 enum { CARRIER = IFF_RUNNING | 0x10000 };
 
 // ---- looking ----

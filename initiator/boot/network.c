@@ -195,11 +195,13 @@ static int address(struct network *n, const struct ibft_nic *nic, const struct l
 	ibft_address_text(&nic->ip, text);
 	ibft_address_text(&nic->gateway, gateway);
 	int r = link_add_address(&n->kernel, l->index, &nic->ip, prefix);
+	if (r == -EACCES && nic->ip.family == AF_INET6)
+		return err_set(e, r,
+			       "%s: add address %s/%u: IPv6 is disabled (sysctl "
+			       "net.ipv6.conf.%s.disable_ipv6=0)",
+			       l->name, text, prefix, l->name);
 	if (r)
-		return err_errno(e, r, "%s: address %s/%u%s", l->name, text, prefix,
-				 nic->ip.family == AF_INET6 && r == -EACCES
-					 ? " (net.ipv6.conf.*.disable_ipv6)"
-					 : "");
+		return err_errno(e, r, "%s: add address %s/%u", l->name, text, prefix);
 	n->say("%s: %s/%u%s%s", l->name, text, prefix, *gateway ? ", gateway " : "", gateway);
 	return 0;
 }
@@ -239,6 +241,14 @@ static int apply(struct network *n, const struct ibft_nic *nic, struct err *e)
 
 // ---- all of them ----
 
+static int no_nic(const struct ibft_target *t, struct err *e)
+{
+	if (!t->has_nic)
+		return err_set(e, -EINVAL, "target%u: no nic-assoc in the iBFT", t->object.number);
+	return err_set(e, -EINVAL, "target%u/nic-assoc: no NIC has the index %llu",
+		       t->object.number, (unsigned long long)t->nic);
+}
+
 static int apply_all(struct network *n, struct err *e)
 {
 	const struct ibft_nic *done[IBFT_OBJECTS_MAX];
@@ -248,8 +258,7 @@ static int apply_all(struct network *n, struct err *e)
 		const struct ibft_nic *nic = ibft_nic_of(n->ibft, t);
 		bool is_done = !(t->object.flags & IBFT_IS_VALID);
 		if (!is_done && !nic)
-			return err_set(e, -EINVAL, "target%u: no NIC with the index of nic-assoc",
-				       t->object.number);
+			return no_nic(t, e);
 		for (unsigned d = 0; d < count; d++)
 			is_done |= done[d] == nic;
 		if (is_done)

@@ -47,7 +47,8 @@ static int connect_to(const char *path, time_t seconds, struct err *e)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 	if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
-		int r = err_errno(e, -errno, "%s", path);
+		// A full backlog of a process that is stopped; -EAGAIN is an answer to try again.
+		int r = err_errno(e, errno == EAGAIN ? -ETIMEDOUT : -errno, "%s", path);
 		close(fd);
 		return r;
 	}
@@ -83,7 +84,7 @@ struct json_object *holder_ask(const struct holder_files *f, const char *request
 		err_set(e, -ENOMEM, "out of memory");
 	else if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 ||
 		 send(fd, "\n", 1, MSG_NOSIGNAL) < 0)
-		err_errno(e, -errno, "%s: request", f->socket);
+		err_errno(e, errno == EAGAIN ? -ETIMEDOUT : -errno, "%s: request", f->socket);
 	else
 		n = read_answer(fd, text, HOLDER_ANSWER_MAX, e);
 	close(fd);

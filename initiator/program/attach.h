@@ -73,7 +73,8 @@ int attach_leave_root(const char *run_dir, struct err *e);
 // attach_keep.c: runs hold(c, ...) in a child process, and again when that dies, until the disk is
 // detached in order. SIGTERM and SIGINT ask for that: the child, or what is left of one that has
 // died; a refusal changes nothing. SIGHUP is ignored. fd: the command, which hears what the first
-// child says; it is closed then. Returns the exit status; a first child that fails is not repeated.
+// child says; it is closed then. A first child that fails is not repeated. Returns the exit status,
+// of such a child its own, an errno; -ECHILD: a signal has ended that.
 int attach_keep(const struct holder_config *c, int (*hold)(void *arg, int fd), int fd);
 // Asks the keeper of name as holder_ask() asks its process. -ECONNREFUSED, -ENOENT: it has none,
 // and nothing will bring the disk back; of a detach, -EAGAIN in the answer: the process is to be

@@ -72,8 +72,7 @@ static void tell_error(int fd, const struct err *e)
 static int open_log(const char *path)
 {
 	struct stat st;
-	int fd = open(path,
-		      O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 		      0600);
 	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
 		close(fd);
@@ -82,14 +81,32 @@ static int open_log(const char *path)
 	return fd;
 }
 
-// Its own session, no terminal, no directory that it keeps busy; its log is a file.
-static void leave_terminal(const struct holder_config *c, const char *path)
+// Empties the log while it has the lock of the name, which the attachment takes later. False: the
+// log is that of another process.
+static bool take_log(const struct holder_config *c, int log)
+{
+	struct holder_files f;
+	struct err ignored;
+	int lock;
+	if (holder_files(&f, c->run_dir, c->name, &ignored) ||
+	    lockfile_take(f.lock, &lock, &ignored) < 0)
+		return false;
+	if (log >= 0 && ftruncate(log, 0) < 0)
+		errno = 0;
+	close(lock);
+	return true;
+}
+
+// Its own session, no terminal, no directory that it keeps busy; its log is a file. Returns whether
+// the log is its own.
+static bool leave_terminal(const struct holder_config *c, const char *path)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct err ignored;
 	setsid();
 	folder_make(c->run_dir, 0700, &ignored);
 	int log = open_log(path);
+	bool is_own = take_log(c, log);
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);
 		dup2(null, STDOUT_FILENO);
@@ -98,6 +115,7 @@ static void leave_terminal(const struct holder_config *c, const char *path)
 		dup2(log >= 0 ? log : null, STDERR_FILENO);
 	if (chdir("/") < 0)
 		errno = 0;
+	return is_own;
 }
 
 static int hold(void *arg, int fd)
@@ -129,9 +147,9 @@ static int leave_and_hold(void *arg, int fd)
 	const struct holder_config *c = arg;
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/%s.log", c->run_dir, c->name);
-	leave_terminal(c, path);
+	bool is_own = leave_terminal(c, path);
 	int r = c->is_root ? hold_root(c, fd) : hold(arg, fd);
-	if (r && r != EEXIST) // else the log is that of the attachment
+	if (r > 0 && r != EEXIST && is_own) // else the log is needed, or that of another process
 		unlink(path);
 	return r;
 }
@@ -176,7 +194,8 @@ static int conclude(const struct holder_config *c, const struct child *child, at
 	int status = TOOL_FAILED;
 	if (!o) {
 		child_wait(child);
-		err_set(e, -ECHILD, "%s: the process ended", c->name);
+		err_set(e, -ECHILD, "%s: its process ended without an answer (see %s/%s.log)",
+			c->name, c->run_dir, c->name);
 	} else if (holder_answer_error(o, e)) {
 		child_wait(child);
 		status = tool_status_of(e);

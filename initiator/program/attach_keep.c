@@ -355,12 +355,13 @@ int attach_keep(const struct holder_config *c, int (*hold)(void *arg, int fd), i
 	child_ignore_hangup();
 	for (;;) {
 		bool is_first = k.command >= 0, was_up;
-		if (is_detached(run_child(&k, &was_up))) {
+		int status = run_child(&k, &was_up);
+		if (is_detached(status)) {
 			detached(&k);
 			return 0;
 		}
 		if (is_first && !was_up)
-			return 1;
+			return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 		pause = was_up ? AGAIN_MS : pause * 2 < AGAIN_MAX_MS ? pause * 2 : AGAIN_MAX_MS;
 		if (!pause_for(&k, pause))
 			return 0;

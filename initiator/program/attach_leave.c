@@ -150,10 +150,11 @@ int attach_leave_root(const char *run_dir, struct err *e)
 	if (!realpath(run_dir, path))
 		return err_errno(e, -errno, "%s", run_dir);
 	if (unshare(CLONE_NEWNS) < 0)
-		return err_errno(e, -errno, "--root-disk: mounts of its own (root may make them)");
+		return err_set(e, -errno, "--root-disk: unshare mounts: %s (run as root)",
+			       strerror(errno));
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return err_errno(e, -errno, "--root-disk: mounts of its own");
+		return err_errno(e, -errno, "--root-disk: /: make its mounts private");
 	leave_mounts(path);
 	r = move_to_own_root(path);
-	return r < 0 ? err_errno(e, r, "--root-disk: a root of its own") : 0;
+	return r < 0 ? err_errno(e, r, "--root-disk: %s: make a root of its own", path) : 0;
 }

@@ -65,7 +65,7 @@ static int connect_disk(struct tool *t)
 		return fail_of_table(&e);
 	if (!t->o.boots_firmware && boot_of_options(t, &e))
 		return fail(&e);
-	// Each disk of the target may hold the root file system; another user's does not.
+	// Each disk of the target may hold the root file system. Only root can attach root disks.
 	t->o.is_root_disk = geteuid() == 0;
 	return boot_attach(t);
 }

@@ -87,20 +87,18 @@ static int ping(struct tool_options *o, const struct param *p, const char *value
 
 static int method(struct tool_options *o, const struct param *p, const char *value, struct err *e)
 {
-	if (!strcmp(value, "CHAP"))
-		return 0;
-	if (strcmp(value, "None"))
-		return wrong(p, value, "CHAP or None", e);
-	o->chap_user = o->mutual_user = NULL;
-	return 0;
+	o->is_without_chap = !strcmp(value, "None");
+	return o->is_without_chap || !strcmp(value, "CHAP") ? 0
+							    : wrong(p, value, "CHAP or None", e);
 }
 
 static int key(struct tool_options *o, const struct param *p, const char *value, struct err *e)
 {
 	static char pairs[TOOL_KEYS_MAX][96];
-	char *to = pairs[o->key_count % TOOL_KEYS_MAX];
-	if (o->key_count == TOOL_KEYS_MAX ||
-	    snprintf(to, sizeof pairs[0], "%s=%s", p->key, value) >= (int)sizeof pairs[0])
+	if (o->key_count == TOOL_KEYS_MAX)
+		return err_set(e, -EINVAL, "--param, --set: more than %d keys", TOOL_KEYS_MAX);
+	char *to = pairs[o->key_count];
+	if (snprintf(to, sizeof pairs[0], "%s=%s", p->key, value) >= (int)sizeof pairs[0])
 		return wrong(p, value, "shorter", e);
 	o->keys[o->key_count++] = to;
 	return 0;

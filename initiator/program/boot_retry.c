@@ -135,7 +135,7 @@ static int attach_all(struct tool *t, struct err *e)
 	bool is_asked;
 	int status = login_try_disks(t, luns, &count, target, &is_asked, e);
 	if (!status && !count) {
-		err_set(e, -ENXIO, "%s: no disks", target);
+		err_set(e, -ENXIO, "%s: no disk for this initiator (map a LUN in its ACL)", target);
 		status = TOOL_NOT_FOUND;
 	}
 	for (unsigned i = 0; i < count && !status; i++) {
@@ -199,7 +199,7 @@ static int retry(struct tool *t, bool is_all, uint64_t seconds)
 			return tool_fail(status, &e);
 		tell_once(&e);
 		if (!pause_for(&ms, until)) {
-			err_prefix(&e, "not within %u s", (unsigned)seconds);
+			err_prefix(&e, "no login within %u s", (unsigned)seconds);
 			return tool_fail(status, &e);
 		}
 		if (child_interrupted())

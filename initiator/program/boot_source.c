@@ -42,9 +42,11 @@ static const char AUTH[] = "node.session.auth.password";
 // A setting of --param is a word of the command line, too: its value alone is hidden.
 static int hide_param(struct tool_options *o, const char *pair, struct err *e)
 {
-	const char *value = strchr(pair, '=') + 1;
-	bool is_mutual = !strncmp(pair + sizeof AUTH - 1, "_in=", 4);
-	if (strncmp(pair, AUTH, sizeof AUTH - 1) || (!is_mutual && pair[sizeof AUTH - 1] != '='))
+	if (strncmp(pair, AUTH, sizeof AUTH - 1))
+		return 0;
+	const char *rest = pair + sizeof AUTH - 1, *value = strchr(pair, '=') + 1;
+	bool is_mutual = !strncmp(rest, "_in=", 4);
+	if (!is_mutual && *rest != '=')
 		return 0;
 	int r = hide(&value, is_mutual ? secrets.mutual : secrets.own, e);
 	*(is_mutual ? &o->mutual_secret : &o->chap_secret) = value;
@@ -81,7 +83,11 @@ static int add_url(struct tool *t, const char *host, uint64_t port, const char *
 	if (n >= 0 && n < URL_MAX && lun >= 0)
 		n += snprintf(url + n, (size_t)(URL_MAX - n), "/%d", lun);
 	if (n < 0 || n >= URL_MAX)
-		return err_set(e, -EINVAL, "address or name of the target: too long");
+		return err_set(
+			e, -EINVAL,
+			"address '%.40s' and target name '%.40s': a URL of %d bytes, must be "
+			"at most %d",
+			host, target, n, URL_MAX - 1);
 	t->o.args[t->o.arg_count++] = url;
 	return 0;
 }
@@ -137,6 +143,12 @@ static int add_path(struct tool *t, const struct ibft *i, const struct ibft_targ
 	ibft_address_text(&target->ip, host);
 	if (ibft_is_link_local(&target->ip) && nic) {
 		network_interface(nic, interface, sizeof interface);
+		if (!*interface)
+			return err_set(
+				e, -EADDRNOTAVAIL,
+				"target%u: %s: no interface has the address of ethernet%u yet "
+				"(load its driver, or give -N)",
+				target->object.number, host, nic->object.number);
 		size_t n = strlen(host);
 		snprintf(host + n, sizeof host - n, "%%%s", interface);
 	}

@@ -37,5 +37,5 @@ void child_wait(const struct child *c);
 int child_poll(struct pollfd *fds, unsigned count, int ms);
 // Which of those signals has come, and forgets it; 0: none.
 int child_take_signal(void);
-// SIGHUP does nothing from now on, in children neither.
+// From now on this process and its children ignore SIGHUP.
 void child_ignore_hangup(void);

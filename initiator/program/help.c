@@ -62,7 +62,7 @@ static const struct {
 	{"disconnect", "detach"}, {"umount", "detach"}, {"status", "attached"},
 	{"session", "sessions"}, {"node", "login"}, {"iscsistart", "boot"}, {"fw", "boot"},
 	{"perf", "bench"}, {"fio", "bench"}, {"persist", "reserve"}, {"pr", "reserve"},
-	{"boot", "boot-check"}, {"bootcheck", "boot-check"}, {"boot-info", "boot-check"}, {"compare", "verify"}, {"sha256", "checksum"}, {"sha256sum", "checksum"},
+	{"bootcheck", "boot-check"}, {"boot-info", "boot-check"}, {"compare", "verify"}, {"sha256", "checksum"}, {"sha256sum", "checksum"},
 };
 // clang-format on
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CHAP users and secrets of a login: files, environment, terminal, open-iscsi's configuration.
-// Secrets come from the command line of boot alone, and are wiped when the session has its copy.
-// The program's thread.
+// Of all commands boot alone takes secrets from its command line; boot -b takes them from the iBFT.
+// All are wiped when the session has its copy. The program's thread.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -165,6 +165,8 @@ static int own_credentials(const struct tool *t, const struct ini_url *url, stru
 int iscsi_chap(const struct tool *t, const struct ini_url *url, struct login_config *l,
 	       struct err *e)
 {
+	if (t->o.is_without_chap)
+		return 0;
 	int r = own_credentials(t, url, l, e);
 	if (!r && t->o.mutual_user)
 		r = credentials(&l->target, t->o.mutual_user, t->o.mutual_secret_file,

@@ -171,8 +171,8 @@ int iscsi_resolve(struct ini_config *c, const struct iscsi_address *portal, stru
 	int n = tcp_addr_resolve(c->portals, INI_PORTALS_MAX, text, portal->port, e);
 	if (!n)
 		err_set(e, -ENOENT, "%.80s: no address found", portal->host);
-	if (n <= 0) // no such name is no connection
-		return e->code == -ENOENT ? e->code = -EHOSTUNREACH : e->code;
+	if (n <= 0) // no such name or interface is no connection
+		return e->code == -ENOENT || e->code == -ENODEV ? e->code = -EHOSTUNREACH : e->code;
 	c->portal_count = (unsigned)n;
 	return 0;
 }

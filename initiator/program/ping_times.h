@@ -17,5 +17,5 @@ struct ping_times {
 void ping_times_begin(struct ping_times *p, const char *what, uint64_t wanted, bool is_json);
 void ping_times_add(struct ping_times *p, uint64_t ns);
 // With JSON: adds it to o under that name. Else a line, if more than one was wanted and one was
-// answered: who interrupts it is told, too.
+// answered, also after an interruption.
 void ping_times_end(struct ping_times *p, struct json_object *o, const char *name);

@@ -108,8 +108,8 @@ int srp_resolve(struct srps_config *c, const struct srps_address *a, struct err 
 	int n = tcp_addr_resolve(c->portals, SRPS_PORTALS_MAX, a->portal, SRPS_PORT, e);
 	if (!n)
 		err_set(e, -ENOENT, "%.80s: no address found", a->portal);
-	if (n <= 0) // no such name is no connection
-		return e->code == -ENOENT ? e->code = -EHOSTUNREACH : e->code;
+	if (n <= 0) // no such name or interface is no connection
+		return e->code == -ENOENT || e->code == -ENODEV ? e->code = -EHOSTUNREACH : e->code;
 	c->portal_count = (unsigned)n;
 	if (!a->local[0])
 		return 0;

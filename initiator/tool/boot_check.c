@@ -105,7 +105,7 @@ static void judge_bios(const struct finding *f, struct verdict *v)
 static void judge_uefi(const struct finding *f, struct verdict *v)
 {
 	const struct boot_image *i = &f->image;
-	v->boots = i->efi[0];
+	v->boots = i->efi[0] && !i->is_damaged;
 	if (i->is_damaged)
 		snprintf(v->text, sizeof v->text, "no: the GPT at the start is damaged");
 	else if (!i->esp)

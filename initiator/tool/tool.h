@@ -83,6 +83,7 @@ struct tool_options {
 	unsigned param_count;
 	// Of the command line of boot, or of firmware, not a file; NULL: none.
 	const char *chap_secret, *mutual_secret;
+	bool is_without_chap;				// whatever else is given
 	unsigned *noop_out_interval, *noop_out_timeout; // seconds; NULL: the defaults
 };
 

@@ -139,6 +139,14 @@ def what_uefi_lacks_is_named(disk):
     check("damaged" in disk.look(path, status=1)["uefi"]["reason"], "the header")
 
 
+def a_damaged_gpt_is_not_booted_by_its_hybrid_mbr(disk):
+    path = disk.image()
+    sfdisk(path, "label: dos\nstart=2048,size=4096,type=ef\nstart=1,size=2047,type=ee\n")
+    esp(path)
+    told = disk.look(path, status=1)
+    check(not told["uefi"]["boots"] and "damaged" in told["uefi"]["reason"], told)
+
+
 def blocks_of_4096_bytes_do_not_boot_by_bios(scratch, target):
     path = scratch.file("4kn.img", size=SIZE)
     put(path, 0, mbr.build())
@@ -209,6 +217,7 @@ def run_all():
             a_filesystem_is_named(disk)
             a_disk_that_boots_is_told_from_one_without_code(disk)
             what_uefi_lacks_is_named(disk)
+            a_damaged_gpt_is_not_booted_by_its_hybrid_mbr(disk)
             the_loader_of_uefi_is_found(disk)
             blocks_of_4096_bytes_do_not_boot_by_bios(scratch, target)
             grub_is_recognised(disk)

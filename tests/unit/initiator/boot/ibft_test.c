@@ -467,6 +467,10 @@ static void a_directory_is_read(void **state)
 	assert_int_equal(mkfifo(command, 0600), 0);
 	assert_int_equal(ibft_read(&read, root, &e), 0);
 	assert_int_equal(read.targets[0].object.fault.code, -EINVAL); // a FIFO is not waited for
+	snprintf(command, sizeof command, "rm -r %s/target*", root);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(ibft_read(&read, root, &e), -ENOENT);
+	assert_non_null(strstr(e.text, ": the iBFT has no target"));
 	snprintf(command, sizeof command, "rm -r %s", root);
 	assert_int_equal(system(command), 0);
 }

@@ -62,13 +62,27 @@ static void times_become_numbers(void **state)
 	assert_int_equal(*tool.o.noop_out_timeout, 7);
 }
 
-static void the_method_none_forgets_the_user(void **state)
+static void the_last_method_counts(void **state)
 {
 	struct err e;
-	assert_int_equal(take("node.session.auth.username=me", &e), 0);
-	tool.o.params[tool.o.param_count++] = "node.session.auth.authmethod=None";
+	assert_int_equal(take("node.session.auth.authmethod=None", &e), 0);
+	assert_true(tool.o.is_without_chap);
+	tool.o.params[tool.o.param_count++] = "node.session.auth.authmethod=CHAP";
 	assert_int_equal(boot_params(&tool, &e), 0);
-	assert_null(tool.o.chap_user);
+	assert_false(tool.o.is_without_chap);
+}
+
+static void a_full_list_of_keys_is_told(void **state)
+{
+	struct err e;
+	int r = take("node.session.iscsi.InitialR2T=No", &e);
+	while (!r && tool.o.key_count < TOOL_KEYS_MAX) {
+		tool.o.param_count = 1;
+		r = boot_params(&tool, &e);
+	}
+	assert_int_equal(r, 0);
+	assert_int_equal(boot_params(&tool, &e), -EINVAL);
+	assert_string_equal(e.text, "--param, --set: more than 32 keys");
 }
 
 static void values_that_are_wrong_are_refused(void **state)
@@ -106,7 +120,8 @@ int main(void)
 		cmocka_unit_test(settings_become_options),
 		cmocka_unit_test(a_replacement_timeout_is_that_of_a_disk_without_path),
 		cmocka_unit_test(times_become_numbers),
-		cmocka_unit_test(the_method_none_forgets_the_user),
+		cmocka_unit_test(the_last_method_counts),
+		cmocka_unit_test(a_full_list_of_keys_is_told),
 		cmocka_unit_test(values_that_are_wrong_are_refused),
 		cmocka_unit_test(unknown_settings_are_accepted),
 	};
