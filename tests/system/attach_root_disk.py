@@ -47,6 +47,15 @@ def goes_on(attachments, pid):
          attachments.one("root")["device"]])
 
 
+def a_second_one_leaves_the_log(attachments, target):
+    log = os.path.join(attachments.run_dir, "root.log")
+    with open(log, "a", encoding="utf-8") as out:
+        out.write("a line\n")
+    said = attachments.attach(target.url(), *WORDS, status=15)
+    check("attached already" in said, said)
+    check("a line" in attachments.log("root"), "the log is empty")
+
+
 def one_that_dies_is_started_again(attachments):
     for _ in range(3):
         pid = process(attachments)
@@ -250,6 +259,7 @@ def run_all():
         with Farblockd(scratch, config) as daemon:
             keeps_no_file_system_busy(scratch, attachments, target)
             both_are_marked(attachments)
+            a_second_one_leaves_the_log(attachments, target)
             one_that_dies_is_started_again(attachments)
             also_when_the_target_is_away(attachments, daemon)
             detached_in_order_both_end(attachments)

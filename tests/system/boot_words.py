@@ -274,7 +274,7 @@ def the_address_of_a_missing_interface_is_named(machine):
 
 
 # An iscsid that runs, but opens no socket.
-NO_SOCKET = ("fb_iscsid_alone() { :; }\ngrep() { return 1; }\nsleep() { :; }\n"
+NO_SOCKET = ("fb_iscsid_alone() { :; }\ngrep() { return 1; }\nsleep() { command sleep 0.1; }\n"
              "unshare() { exec sleep 1000; }\n")
 
 

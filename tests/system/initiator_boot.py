@@ -122,6 +122,19 @@ def what_is_missing_ends_at_once(boot, target, guarded):
     boot("-b", "--ibft", table.path, "--timeout", "0", status=19, text="target not found")
 
 
+def without_chap_the_table_has_no_credentials(boot, target):
+    """A target that asks for none, and a table with the secrets of both sides."""
+    table = boot.ibft(target, **mutual())
+    boot("-b", "--ibft", table.path, status=24)
+    boot("-b", "--ibft", table.path, "-P", "node.session.auth.authmethod=None", text="nbd+unix:///")
+    boot.over()
+
+
+def a_target_without_luns_for_us_is_told(boot, empty):
+    boot(*words_of(empty), "--timeout", "0", status=21,
+         text="no disk for this initiator (map a LUN in its ACL)")
+
+
 def retry_all_waits_until_the_time_is_over(boot, target):
     table = boot.ibft(target, lun="09000000")
     said = boot("-b", "--ibft", table.path, "--timeout", "1", "--retry-all", status=21)
@@ -155,6 +168,16 @@ def a_table_that_is_wrong_is_refused(boot, target):
 
 
 # ---- waiting ----
+
+def an_interface_that_is_missing_is_no_connection(boot, target):
+    said = boot("-i", ME, "-t", target.iqn, "-a", "fe80::1%nosuch0", "--lun", "0", "--timeout", "1",
+                status=4, text="waiting: ")
+    check("no such interface" in said and "ublk_drv" not in said, said)
+    table = boot.ibft(target)
+    table.put("target0", ip_addr="fe80::1")
+    boot("-b", "--ibft", table.path, "--timeout", "1", status=4,
+         text="target0: fe80::1: no interface has the address of ethernet0 yet")
+
 
 def a_target_that_is_down_is_waited_for_in_bounds(boot, target):
     table = boot.ibft(target)
@@ -318,7 +341,9 @@ def run_tests(scratch, attachments):
     guarded = config.target(disks, **CHAP, node_acls=acl())
     both = config.target(disks, **CHAP, node_acls=acl(chap_mutual_userid="target",
                                                       chap_mutual_password=TARGETS))
+    empty = config.target(disks, attributes={"generate_node_acls": 0}, node_acls=acl(mapped_luns=[]))
     boot = Boot(attachments, scratch)
+    an_interface_that_is_missing_is_no_connection(boot, target)
     a_target_that_is_down_is_waited_for_in_bounds(boot, target)
     a_signal_ends_the_wait(boot, target)
     a_target_that_comes_up_is_attached(boot, target, scratch, config)
@@ -333,6 +358,8 @@ def run_tests(scratch, attachments):
             the_disk_of_the_table_is_attached(boot, both, transport, **mutual())
         a_wrong_secret_ends_at_once(boot, both)
         what_is_missing_ends_at_once(boot, target, guarded)
+        without_chap_the_table_has_no_credentials(boot, target)
+        a_target_without_luns_for_us_is_told(boot, empty)
         retry_all_waits_until_the_time_is_over(boot, target)
         two_portals_of_a_disk_are_two_paths(boot, target)
         another_disk_of_the_table_is_told(boot, target)
