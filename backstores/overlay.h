@@ -51,9 +51,14 @@ int overlay_create(int fd, const char *path, const char *base, uint64_t size,
 // storage object, borrowed. On failure nothing is open.
 int overlay_open(struct fdstore *f, const struct bs_config *config, struct err *e);
 void overlay_close(struct fdstore *f); // after a flush
-// Makes a file that replaces the overlay at path by overlay_replace(): empty, of the same size,
-// kind and permissions; of size bytes if path does not exist. Both work on files that are open
-// elsewhere.
+// Negative errno with a text that says what is wrong with the header.
+int overlay_read_header(int fd, struct overlay_header *ret, struct err *e);
+
+// ---- overlay_reset.c: control thread, may block ----
+
+// Makes PATH.reset, which replaces the overlay at path by overlay_replace(): empty, of the same kind
+// and permissions, and of its size or of size bytes, whichever is more. -EEXIST, -EBUSY: there is a
+// PATH.reset that no reset has left, or that is in use. Both work on files that are open elsewhere.
 int overlay_prepare(const char *path, const char *base, uint64_t size, enum bs_overlay kind,
 		    const char *name, struct err *e);
 int overlay_replace(const char *path, struct err *e);
