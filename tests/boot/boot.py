@@ -142,18 +142,23 @@ OUTAGES = {"initramfs": ATTACHED, "system": SYSTEM, "running": "FIO-BEGINS",
            "shutdown": "POWERING-OFF"}
 
 
+def ends_well(machine, broken=BROKEN):
+    """It powers off after its command has succeeded, and nothing on the console is broken."""
+    machine.wait_end()
+    status = machine.command_status()
+    if status:
+        machine.fail(f"the command ended with status {status}")
+    said = machine.has(broken)
+    if said:
+        machine.fail(f"said {said}")
+
+
 def runs(name, way, command, outage_times=()):
     """Boots, runs a command and powers off; nothing is lost, nothing becomes read-only."""
     with Scratch() as scratch, way.root(scratch) as root:
         events = [(at, root.outage) for key, at in OUTAGES.items() if key in outage_times]
         with way.machine(scratch, root, command=command, events=events, name=name) as machine:
-            machine.wait_end()
-            status = machine.command_status()
-            if status:
-                machine.fail(f"the command ended with status {status}")
-            broken = machine.has(BROKEN)
-            if broken:
-                machine.fail(f"said {broken}")
+            ends_well(machine)
         root.check_clean()
 
 
@@ -194,6 +199,20 @@ def chosen(names, every):
     return names or every
 
 
+def each(names, calls):
+    """A line for each scenario, which is a function without arguments."""
+    failed = 0
+    for name in chosen(names, [*calls]):
+        try:
+            calls[name]()
+            print(f"{name}: passed", flush=True)
+        except Failure as why:
+            failed += 1
+            print(f"{name}: failed: {why}", flush=True)
+    check(not failed, f"{failed} failed")
+    return 0
+
+
 def needs(names):
     """Of prepare.sh."""
     ways = WAYS | LOCAL
@@ -228,19 +247,8 @@ def main():
         return needs(options.names)
     if options.time:
         return measure(options.names)
-    failed = 0
-    for name in chosen(options.names, [*WAYS, *CALLS]):
-        try:
-            if name in WAYS:
-                outages(name, options.outages)
-            else:
-                CALLS[name]()
-            print(f"{name}: passed", flush=True)
-        except Failure as why:
-            failed += 1
-            print(f"{name}: failed: {why}", flush=True)
-    check(not failed, f"{failed} failed")
-    return 0
+    ways = {name: functools.partial(outages, name, options.outages) for name in WAYS}
+    return each(options.names, ways | CALLS)
 
 
 if __name__ == "__main__":

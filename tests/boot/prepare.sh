@@ -92,7 +92,7 @@ install_farblock() {
 	# Taken into each initramfs. With a table of the firmware it is not looked at.
 	printf 'node.session.auth.%s\n' 'authmethod = CHAP' 'username = diskless' 'password = correct-horse-1' \
 		>"$1/etc/iscsi/iscsid.conf"
-	# Only the modules of this machine and of the hooks: MODULES=most takes minutes here.
+	# Only the modules of this machine and of the hooks: MODULES=most takes minutes.
 	printf 'MODULES=list\nCOMPRESS=zstd\nCOMPRESSLEVEL=1\n' >"$1/etc/initramfs-tools/conf.d/boot"
 	printf '%s\n' virtio_pci virtio_net virtio_blk virtio_rng ext4 >>"$1/etc/initramfs-tools/modules"
 	printf '%s\n' 'defaults {' 'find_multipaths yes' '}' 'overrides {' 'no_path_retry queue' '}' \

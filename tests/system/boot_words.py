@@ -273,9 +273,10 @@ def the_address_of_a_missing_interface_is_named(machine):
     shutil.rmtree(machine.path("ibft/ethernet0"))
 
 
-# An iscsid that runs, but opens no socket.
-NO_SOCKET = ("fb_iscsid_alone() { :; }\ngrep() { return 1; }\nsleep() { command sleep 0.1; }\n"
-             "unshare() { exec sleep 1000; }\n")
+# An iscsid that runs, but opens no socket. What waits for that waits until it has opened its log.
+NO_SOCKET = ("fb_iscsid_alone() { :; }\ngrep() { return 1; }\n"
+             "sleep() { until [ -e \"$fb_run/iscsid.log\" ]; do :; done; }\n"
+             "unshare() { exec tail -f /dev/null; }\n")
 
 
 def an_iscsid_without_a_socket_ends(machine):
