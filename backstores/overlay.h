@@ -56,9 +56,10 @@ int overlay_read_header(int fd, struct overlay_header *ret, struct err *e);
 
 // ---- overlay_reset.c: control thread, may block ----
 
-// Makes PATH.reset, which replaces the overlay at path by overlay_replace(): empty, of the same kind
-// and permissions, and of its size or of size bytes, whichever is more. -EEXIST, -EBUSY: there is a
-// PATH.reset that no reset has left, or that is in use. Both work on files that are open elsewhere.
+// Makes PATH.reset, which replaces the overlay at path by overlay_replace(): empty, of the same
+// kind and permissions, and of its size or of size bytes, whichever is more. -EEXIST, -EBUSY: there
+// is a PATH.reset that no reset has left, or that is in use. Both work on files that are open
+// elsewhere.
 int overlay_prepare(const char *path, const char *base, uint64_t size, enum bs_overlay kind,
 		    const char *name, struct err *e);
 int overlay_replace(const char *path, struct err *e);
