@@ -237,8 +237,11 @@ static void it_learns_how_long_operations_of_a_size_take(void **state)
 	struct bs_config c = file_config(MIB);
 	struct backstore *bs = must_open("fileio", &c);
 	const struct fdstore *f = (const struct fdstore *)bs;
-	assert_int_equal(io_one(bs, BS_WRITE, 0, 64 * KIB, arena), 0);
-	assert_int_equal(io_one(bs, BS_READ, 0, 4 * KIB, arena), 0);
+	// One that takes no longer than the worker needs to wake up tells nothing.
+	while (!f->pace[1][4].mean)
+		assert_int_equal(io_one(bs, BS_WRITE, 0, 64 * KIB, arena), 0);
+	while (!f->pace[0][0].mean)
+		assert_int_equal(io_one(bs, BS_READ, 0, 4 * KIB, arena), 0);
 	for (unsigned i = 0; i < FDSTORE_PACES; i++) {
 		assert_int_equal(f->pace[0][i].mean > 0, i == 0);
 		assert_int_equal(f->pace[1][i].mean > 0, i == 4);
