@@ -110,6 +110,7 @@ INITRD, DRACUT = "initrd-6.12", "dracut-6.12"
 WAYS = {
     "tcp-words-initrd": Way(INITRD, "direct", by_words("iscsi")),
     "tcp-words-dracut": Way(DRACUT, "direct", by_words("iscsi")),
+    "tcp-embedded-dracut": Way(DRACUT, "embedded", by_words("iscsi")),
     "tcp-san-initrd": Way(INITRD, "san", table("ibft")),
     "tcp-san-dracut": Way(DRACUT, "san", table("ibft")),
     "tcp-chap-initrd": Way(INITRD, "san", table("ibft"), chap="one-way"),

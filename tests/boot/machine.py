@@ -40,7 +40,8 @@ def root_image():
 class Machine:
     """One run. pair: KIND-KERNEL of prepare.sh. how: san (iPXE logs in, GRUB of the LUN loads the
     kernel), ipxe (iPXE logs in for its table and loads the kernel by TFTP), direct (QEMU loads the
-    kernel) or local (a disk of the machine's own, to compare with).
+    kernel), embedded (the same, with the words in the initramfs: dracut alone reads them there) or local
+    (a disk of the machine's own, to compare with).
 
     is_unplugged: without a cable, until plug().
 
@@ -60,8 +61,9 @@ class Machine:
 
     # ---- QEMU's command line ----
 
-    def kernel_words(self):
-        return f"root=LABEL=farroot ro console=ttyS0 net.ifnames=0 {FIXED} {self.words}".strip()
+    @staticmethod
+    def kernel_words(more):
+        return f"root=LABEL=farroot ro console=ttyS0 net.ifnames=0 {FIXED} {more}".strip()
 
     def tftp(self):
         """A folder with iPXE's script and, for ipxe, the kernel."""
@@ -72,18 +74,33 @@ class Machine:
             kernel, kind = f"vmlinuz-{self.pair.split('-')[1]}", self.pair
             for file in (kernel, kind):
                 os.symlink(os.path.join(BOOT, file), os.path.join(folder, file))
-            script += (f"kernel {kernel} {self.kernel_words()} initrd={kind}\ninitrd {kind}\n"
+            script += (f"kernel {kernel} {self.kernel_words(self.words)} initrd={kind}\ninitrd {kind}\n"
                        "boot\n")
         with open(os.path.join(folder, "boot.ipxe"), "w", encoding="ascii") as out:
             out.write(script)
         return folder
 
+    def initramfs_with_words(self):
+        """A copy with a file of /etc/cmdline.d: the kernel unpacks all archives of an initramfs."""
+        folder = self.scratch.file(f"{self.name}-embedded")
+        os.makedirs(f"{folder}/etc/cmdline.d")
+        with open(f"{folder}/etc/cmdline.d/90words.conf", "w", encoding="ascii") as out:
+            out.write(f"{self.words}\n")
+        more = subprocess.run([program("cpio"), "-o", "-H", "newc", "--quiet"], cwd=folder, check=True,
+                              input=b"etc/cmdline.d\netc/cmdline.d/90words.conf\n",
+                              stdout=subprocess.PIPE).stdout
+        with open(os.path.join(BOOT, self.pair), "rb") as made:
+            first = made.read()
+        return self.scratch.file(f"{self.name}-initramfs", content=first + bytes(-len(first) % 4) + more)
+
     def boot_options(self):
         network = self.network
-        if self.how == "direct":
+        if self.how in ("direct", "embedded"):
             kernel = os.path.join(BOOT, f"vmlinuz-{self.pair.split('-')[1]}")
-            options = ["-kernel", kernel, "-initrd", os.path.join(BOOT, self.pair), "-append",
-                       self.kernel_words()]
+            is_direct = self.how == "direct"
+            options = ["-kernel", kernel, "-initrd",
+                       os.path.join(BOOT, self.pair) if is_direct else self.initramfs_with_words(),
+                       "-append", self.kernel_words(self.words if is_direct else "")]
             if self.firmware:
                 path = self.scratch.file(f"{self.name}-ibft", content=self.firmware)
                 options += ["-acpitable", f"sig=iBFT,rev=1,data={path}"]

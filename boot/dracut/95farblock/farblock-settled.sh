@@ -21,9 +21,12 @@ if getarg farblock.root= >/dev/null && [ ! -e $fb_done ]; then
 	}
 	console=$fb_console
 	[ ! -e $fb_state ] || fb_console=/dev/null # wrong words were said at the first attempt
+	# Also those of /etc/cmdline.d.
+	mkdir -p "$fb_run"
+	fb_cmdline=$fb_run/cmdline
+	getcmdline >"$fb_cmdline"
 	fb_words
 	fb_console=$console
-	mkdir -p "$fb_run"
 	fb_start_clock
 	[ ! -e $fb_state ] || . $fb_state
 	if fb_attempt; then

@@ -7,6 +7,7 @@ check() {
 	require_binaries farblock-initiator ip || return 1
 	# In an initramfs for this machine only if its root is such a disk.
 	[[ $hostonly ]] || return 0
+	[[ $kernel_cmdline == *farblock.root=* ]] && return 0
 	grep -q 'farblock\.root=' /proc/cmdline && return 0
 	return 255
 }
