@@ -22,13 +22,13 @@ const struct carrier_ops *carrier_find(const char *name)
 	return NULL;
 }
 
-const struct carrier_ops *carrier_choose(struct err *e)
+const struct carrier_ops *carrier_choose(bool must_recover, struct err *e)
 {
 	char text[sizeof e->text] = "";
 	size_t len = 0;
 	for (unsigned i = 0; rows[i]; i++) {
 		struct err why;
-		if (!rows[i]->is_automatic)
+		if (!rows[i]->is_automatic || (must_recover && !rows[i]->can_recover))
 			continue;
 		if (!rows[i]->probe(&why))
 			return rows[i];
@@ -37,7 +37,7 @@ const struct carrier_ops *carrier_choose(struct err *e)
 		if (len >= sizeof text)
 			len = sizeof text - 1;
 	}
-	err_set(e, -ENODEV, "no way to make a local disk: %.175s; --via socket works for any user",
-		text);
+	err_set(e, -ENODEV, "no way to make a %s disk: %.175s%s", must_recover ? "root" : "local",
+		text, must_recover ? "" : "; --via socket works for any user");
 	return NULL;
 }

@@ -132,7 +132,7 @@ static int claim(struct holder *h, struct err *e)
 
 static int attach(struct holder *h, struct err *e)
 {
-	h->via = h->config->via ? h->config->via : carrier_choose(e);
+	h->via = h->config->via ? h->config->via : carrier_choose(h->config->is_root, e);
 	if (!h->via)
 		return e->code;
 	int r = h->config->via ? h->via->probe(e) : 0;
