@@ -43,3 +43,13 @@ unsigned boot_firmware_lun(unsigned lun)
 {
 	return lun < 256 ? lun : lun | 0x4000;
 }
+
+bool boot_is_6(const char *address)
+{
+	return *address == '[';
+}
+
+const char *boot_ip_word(const char *address)
+{
+	return boot_is_6(address) ? "ip=off" : "ip=dhcp";
+}

@@ -90,6 +90,11 @@ bool boot_needs_chap(const struct boot *b);
 
 // ---- answer.c ----
 void boot_warn(struct boot *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+// Of an address with brackets if it is of IPv6; "" is not.
+bool boot_is_6(const char *address);
+// The word of initramfs-tools that gets the machine an address: by DHCP, or for IPv6 by router
+// advertisements.
+const char *boot_ip_word(const char *address);
 // Adds a way to reach the LUN; borrowed.
 struct json_object *boot_way(struct boot *b, const char *transport, const char *portal);
 // Adds a line to a section of a way; show.c has the sections' titles.

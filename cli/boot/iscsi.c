@@ -7,7 +7,6 @@
 
 #define SECRET	       "SECRET"
 #define OTHER_SECRET   "TARGET-PASSWORD"
-#define NET	       "ip=dhcp"
 #define ROOT_PATH_MAX  400
 #define CHAP_WORDS_MAX 700
 
@@ -138,9 +137,10 @@ static void dracut(const struct boot *b, const struct boot_place *p, bool is_ise
 	char chap[CHAP_WORDS_MAX];
 	chap_words(b, "rd.iscsi.", "in.", chap, sizeof chap);
 	boot_line(way, "dracut",
-		  NET " rd.neednet=1 rd.iscsi.initiator=%s%s%s netroot=iscsi:%s::%s:%u:%s",
-		  b->initiator, chap, is_iser ? " rd.iscsi.param=iface.transport_name=iser" : "",
-		  p->address, p->port, b->lun, b->target);
+		  "%s rd.neednet=1 rd.iscsi.initiator=%s%s%s netroot=iscsi:%s::%s:%u:%s",
+		  boot_is_6(p->address) ? "ip=auto6" : "ip=dhcp", b->initiator, chap,
+		  is_iser ? " rd.iscsi.param=iface.transport_name=iser" : "", p->address, p->port,
+		  b->lun, b->target);
 }
 
 static void user_space(const struct boot *b, const struct boot_place *p, bool is_iser,
@@ -148,65 +148,78 @@ static void user_space(const struct boot *b, const struct boot_place *p, bool is
 {
 	char text[ROOT_PATH_MAX + 300];
 	url(b, p, is_iser, text);
-	boot_line(way, "farblock_initiator_ibft", "farblock.root=user:ibft");
-	boot_line(way, "farblock_initiator", "farblock.root=user:%s farblock.initiator=%s " NET,
-		  text, b->initiator);
+	if (!boot_is_6(p->address))
+		boot_line(way, "farblock_initiator_ibft", "farblock.root=user:ibft");
+	boot_line(way, "farblock_initiator", "farblock.root=user:%s farblock.initiator=%s %s", text,
+		  b->initiator, boot_ip_word(p->address));
 }
 
-// Without the brackets of IPv6, which iscsistart does not take.
-static void bare(const struct boot_place *p, char ret[80])
-{
-	bool is_6 = *p->address == '[';
-	size_t n = strlen(p->address);
-	snprintf(ret, 80, "%.*s", (int)(is_6 ? n - 2 : n), p->address + is_6);
-}
-
-// What farblock's boot scripts take, which have CHAP from elsewhere; protocol: iscsi (TCP) or iser.
+// What farblock's boot scripts take, which have CHAP from elsewhere; protocol: iscsi (TCP) or iser,
+// more: further words, with a blank before each.
 static void own_words(const struct boot *b, const struct boot_place *p, const char *protocol,
-		      char *ret, size_t size)
+		      const char *more, struct json_object *way)
 {
-	snprintf(ret, size, "farblock.root=%s:%s:6:%s:%u:%s", protocol, p->address, p->port, b->lun,
-		 b->target);
+	char words[ROOT_PATH_MAX + 700];
+	snprintf(words, sizeof words, "farblock.root=%s:%s:6:%s:%u:%s farblock.initiator=%s%s %s",
+		 protocol, p->address, p->port, b->lun, b->target, b->initiator, more,
+		 boot_ip_word(p->address));
+	boot_line(way, "farblock", "%s", words);
+	if (boot_is_6(p->address))
+		grub(way, words);
+}
+
+// The firmware's table: iPXE writes an address of IPv6 into it that is wrong.
+static void tcp_tables(struct json_object *way)
+{
+	boot_line(way, "farblock_ibft", "farblock.root=ibft");
+	boot_line(way, "initramfs_tools_ibft", "iscsi_auto");
+	boot_line(way, "dracut_ibft", "rd.iscsi.firmware=1 ip=dhcp rd.neednet=1");
+	grub(way, "farblock.root=ibft");
+}
+
+// The words of open-iscsi's script, which have no way to an address of IPv6.
+static void initramfs_tools(const struct boot *b, const struct boot_place *p,
+			    struct json_object *way)
+{
+	char chap[CHAP_WORDS_MAX];
+	chap_words(b, "iscsi_", "in_", chap, sizeof chap);
+	boot_line(way, "initramfs_tools",
+		  "ip=dhcp iscsi_initiator=%s iscsi_target_name=%s iscsi_target_ip=%s "
+		  "iscsi_target_port=%s iscsi_target_group=%u%s",
+		  b->initiator, b->target, p->address, p->port, b->tpg, chap);
 }
 
 static void tcp_way(struct boot *b, const struct boot_place *p)
 {
-	char name[200], chap[CHAP_WORDS_MAX], words[ROOT_PATH_MAX + 300];
-	char address[80];
+	char name[200];
 	snprintf(name, sizeof name, "%s:%s", p->address, p->port);
-	bare(p, address);
 	struct json_object *way = boot_way(b, "TCP", name);
 	firmware(b, p, way);
-	boot_line(way, "farblock_ibft", "farblock.root=ibft");
-	boot_line(way, "initramfs_tools_ibft", "iscsi_auto");
-	boot_line(way, "dracut_ibft", "rd.iscsi.firmware=1 " NET " rd.neednet=1");
-	chap_words(b, "iscsi_", "in_", chap, sizeof chap);
-	boot_line(way, "initramfs_tools",
-		  NET " iscsi_initiator=%s iscsi_target_name=%s iscsi_target_ip=%s "
-		      "iscsi_target_port=%s iscsi_target_group=%u%s",
-		  b->initiator, b->target, address, p->port, b->tpg, chap);
-	own_words(b, p, "iscsi", words, sizeof words);
-	boot_line(way, "farblock", "%s farblock.initiator=%s " NET, words, b->initiator);
+	if (!boot_is_6(p->address)) {
+		tcp_tables(way);
+		initramfs_tools(b, p, way);
+	}
+	own_words(b, p, "iscsi", "", way);
 	dracut(b, p, false, way);
 	user_space(b, p, false, way);
-	grub(way, "farblock.root=ibft");
 }
 
 static void iser_way(struct boot *b, const struct boot_place *p)
 {
-	char name[200], words[ROOT_PATH_MAX + 300];
+	char name[200];
 	const struct boot_place *tcp = boot_tcp_at(b, p);
 	const char *device = p->has_device ? "" : " farblock.rdma=siw";
 	snprintf(name, sizeof name, "%s:%s", p->address, p->port);
 	struct json_object *way = boot_way(b, "iSER", name);
-	if (tcp) {
+	if (tcp)
 		firmware(b, tcp, way);
+	if (tcp && !boot_is_6(p->address)) {
+		char words[80];
 		snprintf(words, sizeof words, "farblock.root=iser:ibft%s", device);
 		boot_line(way, "farblock_ibft", "%s", words);
 		grub(way, words);
 	}
-	own_words(b, p, "iser", words, sizeof words);
-	boot_line(way, "farblock", "%s farblock.initiator=%s%s " NET, words, b->initiator, device);
+	own_words(b, p, "iser", device, way);
 	dracut(b, p, true, way);
 	user_space(b, p, true, way);
 }
@@ -225,10 +238,13 @@ static void all_ways(struct boot *b)
 {
 	char san[4096] = "", user[4096] = "", text[ROOT_PATH_MAX + 300], word[ROOT_PATH_MAX + 330];
 	unsigned reached = 0;
+	const char *first = NULL; // of IPv4 if there is one
 	for (unsigned i = 0; i < b->place_count; i++) {
 		const struct boot_place *p = &b->places[i];
 		if (!p->is_wanted)
 			continue;
+		if (!first || boot_is_6(first))
+			first = p->address;
 		if (p->has_tcp) {
 			root_path(b, p, text);
 			append(san, sizeof san, text);
@@ -243,8 +259,24 @@ static void all_ways(struct boot *b)
 		ipxe_settings(b, way);
 		boot_line(way, "ipxe", "sanboot%s", san);
 	}
-	boot_line(way, "farblock_initiator", "%s farblock.initiator=%s " NET, user + 1,
-		  b->initiator);
+	boot_line(way, "farblock_initiator", "%s farblock.initiator=%s %s", user + 1, b->initiator,
+		  boot_ip_word(first));
+}
+
+static void warn_of_ipv6(struct boot *b)
+{
+	for (unsigned i = 0; i < b->place_count; i++) {
+		const struct boot_place *p = &b->places[i];
+		if (!p->is_wanted || !boot_is_6(p->address))
+			continue;
+		boot_warn(
+			b,
+			"portal %s: IPv6: ip=off is the word of initramfs-tools, that of dracut is "
+			"ip=auto6; no lines for the firmware's table, in which iPXE writes a "
+			"wrong address",
+			p->portal);
+		return;
+	}
 }
 
 void boot_iscsi_ways(struct boot *b)
@@ -261,6 +293,7 @@ void boot_iscsi_ways(struct boot *b)
 	}
 	if (wanted > 1)
 		all_ways(b);
+	warn_of_ipv6(b);
 	if (wanted)
 		warn_of_dnsmasq(b);
 }

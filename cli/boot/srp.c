@@ -6,8 +6,6 @@
 
 #include "cli/boot/boot.h"
 
-#define NET "ip=dhcp"
-
 // "ib." and both halves of an initiator port's name, which an ACL may have.
 static bool is_port(const char *name)
 {
@@ -43,12 +41,13 @@ static void ipxe(const struct boot *b, struct json_object *way, const char *add_
 }
 
 // The portal gives a URL of the target's first LUN.
-static void user_space(const struct boot *b, struct json_object *way, const char *url)
+static void user_space(const struct boot *b, struct json_object *way, const char *url,
+		       const char *ip)
 {
 	const char *slash = strrchr(url, '/');
 	if (slash)
-		boot_line(way, "farblock_initiator", "farblock.root=user:%.*s/%u " NET,
-			  (int)(slash - url), url, b->lun);
+		boot_line(way, "farblock_initiator", "farblock.root=user:%.*s/%u %s",
+			  (int)(slash - url), url, b->lun, ip);
 }
 
 // Ways by service id have no address: they are those of their portal's.
@@ -68,20 +67,23 @@ static void put(struct boot *b, const char *portal, struct json_object *o)
 	static const char zeros[] = "0000000000000000";
 	const char *add_target = text_field(o, "add_target"), *url = text_field(o, "url");
 	const char *ext = is_port(b->initiator) ? b->initiator + 3 : zeros;
-	bool has_ip = strstr(add_target, ",dest=");
+	const char *dest = strstr(add_target, ",dest=");
+	const char *ip = boot_ip_word(dest ? dest + strlen(",dest=") : "");
 	// An ACL's port identifier needs its own extension.
 	bool has_ext = strstr(add_target, ",initiator_ext=") || !strncmp(ext, zeros, 16);
-	struct json_object *way = boot_way(b, has_ip ? "SRP" : "SRP by service id", portal);
+	struct json_object *way = boot_way(b, dest ? "SRP" : "SRP by service id", portal);
 	ipxe(b, way, add_target);
-	boot_line(way, "farblock", "farblock.root=srp:%s%s%.16s%s", add_target,
-		  has_ext ? "" : ",initiator_ext=", has_ext ? "" : ext, has_ip ? " " NET : "");
-	user_space(b, way, url);
+	boot_line(way, "farblock", "farblock.root=srp:%s%s%.16s%s%s", add_target,
+		  has_ext ? "" : ",initiator_ext=", has_ext ? "" : ext, dest ? " " : "",
+		  dest ? ip : "");
+	user_space(b, way, url, ip);
 }
 
 // Several paths: one word for each.
 static void all_ways(struct boot *b, struct json_object *ways)
 {
 	char words[4096] = "";
+	const char *ip = "";
 	unsigned count = 0;
 	json_each (way, ways) {
 		json_each (line, json_field(way, "farblock")) {
@@ -91,12 +93,14 @@ static void all_ways(struct boot *b, struct json_object *ways)
 				continue; // no word is cut off
 			snprintf(words + n, sizeof words - n, "%s%.*s", n ? " " : "", (int)length,
 				 text);
+			if (!strstr(ip, "dhcp"))
+				ip = strstr(text, " ip=") ?: ip;
 			count++;
 		}
 	}
 	if (count > 1)
-		boot_line(boot_way(b, "several paths", "all portals"), "farblock", "%s " NET,
-			  words);
+		boot_line(boot_way(b, "several paths", "all portals"), "farblock", "%s%s", words,
+			  ip);
 }
 
 static void add_portal(struct boot *b, struct json_object *info, const char *name)

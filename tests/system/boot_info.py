@@ -23,6 +23,7 @@ from farblock import (Config, Failure, Farblockd, Process, Scratch, Shell, Skip,
                       eventually, run)
 
 ADDRESS = "192.0.2.10"  # not 127.0.0.1, which is another machine for the guest
+ADDRESS_6 = "2001:db8::10"
 HOST, TARGET = "iqn.2025-03.net.example:machine", "iqn.2025-03.net.example:roots"
 SECRET, OTHER = "correct-horse-1", "correct-horse-2"
 INSIDE = "FARBLOCK_TEST_NAMESPACE"
@@ -37,7 +38,8 @@ def in_namespace():
             raise Skip("no network namespace")
         os.environ[INSIDE] = "1"
         os.execvp("unshare", ["unshare", "-rn", sys.executable, *sys.argv])
-    for words in (["link", "set", "lo", "up"], ["address", "add", f"{ADDRESS}/24", "dev", "lo"]):
+    for words in (["link", "set", "lo", "up"], ["address", "add", f"{ADDRESS}/24", "dev", "lo"],
+                  ["address", "add", f"{ADDRESS_6}/64", "dev", "lo"]):
         run(["ip", *words])
 
 
@@ -148,6 +150,26 @@ def kernel_words_are_those_of_the_transport(shell, group):
                                f"{siw} ip=dhcp"], iser)
     warned(shell, group, "iSER by software iWARP alone")
     check("rd.iscsi.param=iface.transport_name=iser" in iser["dracut"][0], iser)
+
+
+def lines_of_ipv6_have_its_words(shell, group):
+    """DHCP and the firmware's table are of IPv4."""
+    shell(f"{group}/portals", "create", ADDRESS_6)
+    portal = f"portal={ADDRESS_6}"
+    found = ways(shell, group, portal)
+    tables = ("farblock_ibft", "initramfs_tools_ibft", "dracut_ibft", "farblock_initiator_ibft")
+    for transport, scheme in (("TCP", "iscsi"), ("iSER", "iser")):
+        way = found[transport]
+        check(not any(name in way for name in (*tables, "initramfs_tools")), way)
+        check(way["farblock"][0].startswith(f"farblock.root={scheme}:[{ADDRESS_6}]:6:3260:0:{TARGET} ")
+              and way["farblock"][0].endswith(" ip=off"), way)
+        check(way["farblock_initiator"][0].endswith(" ip=off"), way)
+        check(way["grub"] == [f'GRUB_CMDLINE_LINUX="{way["farblock"][0]}"'], way)
+        check(way["dracut"][0].startswith("ip=auto6 rd.neednet=1 "), way)
+    warned(shell, group, "that of dracut is ip=auto6", portal)
+    check(ways(shell, group)["several paths"]["farblock_initiator"][0].endswith(" ip=dhcp"), "both")
+    shell(f"{group}/portals", "delete", ADDRESS_6, "3260")
+    check(not [w for w in info(shell, group)["warnings"] if "ip=auto6" in w], "IPv4 alone")
 
 
 def a_section_is_printed_alone(shell, group):
@@ -445,6 +467,7 @@ def main():
             a_mac_is_checked(shell, group)
             a_lun_is_found_by_each_of_its_paths(shell, group)
             kernel_words_are_those_of_the_transport(shell, group)
+            lines_of_ipv6_have_its_words(shell, group)
             farblock_initiator_takes_the_urls(scratch, shell, group)
             what_prevents_a_boot_is_a_warning(shell, group)
             luns_are_hexadecimal_to_firmware_and_decimal_to_linux(shell, group)
