@@ -14,6 +14,10 @@ pages that were not synced is then there, as of a disk that writes its cache in 
         disk.cut_in_sync()
         while disk.is_alive(): ...  # something that syncs
         disk.cut()
+
+A process may be killed in its second sync from now, which then makes nothing durable.
+
+        disk.kill_in_sync(pid)
 """
 
 import ctypes
@@ -38,11 +42,12 @@ ASYNC_READ, BIG_WRITES, WRITEBACK_CACHE, MAX_PAGES = 1 << 0, 1 << 5, 1 << 16, 1 
 class Server:
     """Answers the kernel's requests until it is killed."""
 
-    def __init__(self, device, durable, size, gate):
-        self.device, self.size, self.gate = device, size, gate
+    def __init__(self, device, durable, size, gate, victim):
+        self.device, self.size, self.gate, self.victim = device, size, gate, victim
         self.durable = os.open(durable, os.O_RDWR)
         self.cache = {}  # number: content, of pages that are not durable
         self.syncs_left = None  # until the power fails
+        self.killing = None  # the process to kill, and the syncs until then
 
     def page(self, number):
         return self.cache.get(number) or os.pread(self.durable, PAGE, number * PAGE)
@@ -61,6 +66,16 @@ class Server:
             old = self.page(number)
             self.cache[number] = old[:skip] + piece + old[skip + len(piece):]
             at += len(piece)
+
+    def has_killed(self):
+        if self.killing is None:
+            return False
+        pid, syncs_left = self.killing
+        self.killing = (pid, syncs_left - 1) if syncs_left > 1 else None
+        if self.killing:
+            return False
+        os.kill(pid, signal.SIGKILL)
+        return True
 
     def sync(self):
         if self.gate:
@@ -100,12 +115,18 @@ class Server:
             self.write(offset, body[40:40 + size])
             return struct.pack("<II", size, 0)
         if opcode == FSYNC:
+            if self.has_killed():
+                return -errno.EIO
             self.sync()
             return b""
         return b"" if opcode in (RELEASE, FLUSH) else -errno.ENOSYS
 
     def fail_soon(self, *_):
         self.syncs_left = random.randint(1, 2)
+
+    def kill_soon(self, *_):
+        with open(self.victim, encoding="ascii") as text:
+            self.killing = int(text.read()), 2
 
     def tear(self):
         """The power fails while the cache is being written."""
@@ -116,6 +137,7 @@ class Server:
 
     def run(self):
         signal.signal(signal.SIGUSR1, self.fail_soon)
+        signal.signal(signal.SIGUSR2, self.kill_soon)
         while True:
             try:
                 request = os.read(self.device, WRITE_MAX + 4096)
@@ -152,6 +174,7 @@ class VolatileDisk:
     def __init__(self, scratch, name, size, gate=None):
         self.size, self.pid, self.gate = size, None, gate
         self.durable = scratch.file(f"{name}.durable", size=size)
+        self.victim = scratch.file(f"{name}.victim")
         self.folder = scratch.file(f"{name}.mnt")
         os.mkdir(self.folder)
         self.path = os.path.join(self.folder, NAME.decode())
@@ -166,7 +189,7 @@ class VolatileDisk:
             try:
                 if self.gate:
                     self.gate.close()
-                Server(device, self.durable, self.size, self.gate).run()
+                Server(device, self.durable, self.size, self.gate, self.victim).run()
             finally:
                 os._exit(0)
         os.close(device)
@@ -174,6 +197,11 @@ class VolatileDisk:
 
     def cut_in_sync(self):
         os.kill(self.pid, signal.SIGUSR1)
+
+    def kill_in_sync(self, pid):
+        with open(self.victim, "w", encoding="ascii") as text:
+            text.write(str(pid))
+        os.kill(self.pid, signal.SIGUSR2)
 
     def is_alive(self):
         if self.pid and os.waitpid(self.pid, os.WNOHANG)[0]:

@@ -135,6 +135,33 @@ def cuts(disk, daemon, url, mode, base):
     return gone
 
 
+def a_restart_makes_the_map_of_a_killed_process_durable(scratch, base):
+    """farblockd is killed when it has written the map of a first write and not yet synced it. The next
+    one takes the block for the overlay's: a power cut must not give it back to the base."""
+    content = scratch.file("killed.ov")
+    disk = VolatileDisk(scratch, "killed", overlay.make(content, base))
+    shutil.copyfile(content, disk.durable)
+    config = farblock.Config()
+    with disk:
+        target = config.target([config.storage("fileio", "killed", dev=disk.path, base=base, overlay="map",
+                                               size=os.stat(base).st_size)])
+        with farblock.Farblockd(scratch, config, "farblockd-killed") as daemon:
+            session = iscsi.Session(target.url())
+            session.ready()
+            disk.kill_in_sync(daemon.process.pid)
+            cdb = bytearray(iscsi.write16(0, 8))
+            cdb[1] |= FUA
+            session.submit(bytes(cdb), bytes(kill9.BLOCK), tag="write")
+            daemon.process.wait()
+            session.close()
+            farblock.check(not overlay.blocks(disk.durable, base), "the map was synced before the kill")
+            daemon.start()
+            disk.cut()
+            daemon.kill()
+    farblock.check(overlay.blocks(disk.durable, base) == 1, "the map is not durable after a restart")
+    print("a restart makes the map of a killed process durable", flush=True)
+
+
 def run(scratch, mode, base=None):
     config = farblock.Config()
     name, keys, size = mode, {"size": SIZE}, SIZE
@@ -160,6 +187,7 @@ def run(scratch, mode, base=None):
 def main():
     with farblock.Scratch() as scratch:
         base = kill9.base_image(scratch, 4 * SIZE)
+        a_restart_makes_the_map_of_a_killed_process_durable(scratch, base)
         for mode in ("none", "writethrough", "writeback"):
             run(scratch, mode)
             run(scratch, mode, base)
