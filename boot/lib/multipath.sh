@@ -27,7 +27,8 @@ fb_multipath_make() {
 		map=$(fb_multipath_map "$1") && return
 		sleep 1
 	done
-	fb_say "multipath makes no map of $1: does multipath.conf forbid it? Log in $fb_run/multipath.log"
+	why=$(tail -n 3 "$fb_run/multipath.log" | tr '\n' ' ')
+	fb_say "multipath makes no map of $1: ${why:-does multipath.conf forbid it? }(log in $fb_run/multipath.log)"
 	return 1
 }
 

@@ -127,9 +127,16 @@ unmount() {
 make_initramfs() { # kind, release
 	case $1 in
 	initrd) chroot root mkinitramfs -o /boot/initrd-"$2" "$2" ;;
-	dracut) chroot root dracut --force --quiet --no-hostonly --compress 'zstd -1' \
-		--drivers 'virtio_pci virtio_net virtio_blk virtio_rng ext4' \
-		--omit "plymouth crypt lvm dm dmraid mdraid multipath drm" /boot/dracut-"$2" "$2" ;;
+	dracut)
+		omit="plymouth crypt lvm dmraid mdraid drm"
+		case $PACKAGES in
+		*,multipath*) ;;
+		*) omit="$omit dm multipath" ;;
+		esac
+		chroot root dracut --force --quiet --no-hostonly --compress 'zstd -1' \
+			--drivers 'virtio_pci virtio_net virtio_blk virtio_rng ext4' --omit "$omit" \
+			/boot/dracut-"$2" "$2"
+		;;
 	esac
 }
 

@@ -17,9 +17,11 @@ usr/share/initramfs-tools/scripts/local-top/farblock""".split(),
     "farblock-dracut": """usr/lib/dracut/modules.d/95farblock/farblock-cmdline.sh
 usr/lib/dracut/modules.d/95farblock/farblock-finished.sh
 usr/lib/dracut/modules.d/95farblock/farblock-settled.sh
-usr/lib/dracut/modules.d/95farblock/module-setup.sh""".split()}
+usr/lib/dracut/modules.d/95farblock/module-setup.sh
+usr/lib/dracut/modules.d/95farblock/multipathd.conf""".split()}
 TRIGGERS = sorted(["activate-noawait update-initramfs", "interest-noawait /usr/bin/farblock-initiator",
                    "interest-noawait /usr/lib/farblock/boot"])
+READ_ONLY = ("conf-hooks.d/farblock", "multipathd.conf")
 # What both take from farblock-initiator.
 SHARED = """lib/systemd/system/iscsid.service.d lib/systemd/system/iscsid.socket.d
 lib/udev/rules.d/61-farblock.rules lib/udev/rules.d/62-farblock-root.rules
@@ -31,7 +33,7 @@ def has_its_files(scratch, name, deb):
     found = [path for path in packages.unpack(deb, root) if "usr/share/doc" not in path]
     check(found == FILES[name], f"{name} has {found}")
     for path in found:
-        check("conf-hooks.d" in path or os.access(f"{root}/{path}", os.X_OK),
+        check(path.endswith(READ_ONLY) or os.access(f"{root}/{path}", os.X_OK),
               f"{name}: {path} cannot be executed")
 
 

@@ -12,8 +12,12 @@ check() {
 	return 255
 }
 
+# multipath, where it is installed: a disk of several paths by the kernel's SRP initiator.
 # systemd-networkd, which dracut takes where it is installed, takes its addresses along when it ends.
 depends() {
+	if [[ " $omit_dracutmodules " != *" multipath "* ]] && type -P multipath kpartx dmsetup >/dev/null; then
+		echo multipath
+	fi
 	if [[ -e $dracutbasedir/modules.d/35network-legacy/module-setup.sh ]] && type -P dhclient >/dev/null; then
 		echo network-legacy
 	else
@@ -25,6 +29,20 @@ installkernel() {
 	. /usr/lib/farblock/boot/files.sh
 	# shellcheck disable=SC2086
 	hostonly='' instmods $fb_modules
+	# shellcheck disable=SC2086
+	! dracut_module_included multipath || hostonly='' instmods $fb_multipath_modules
+}
+
+# Debian's names of udev rules and its place of checkers, which dracut's module does not know. The logins make the map: multipathd would have
+# silent paths give their requests back, and bring none back between its end and the system's.
+install_multipath() {
+	inst_rules 56-dm-mpath.rules 56-dm-parts.rules 60-multipath.rules 60-kpartx.rules
+	inst_multiple -o "$udevdir/kpartx_id" /lib/multipath/*.so
+	# shellcheck disable=SC2086
+	inst_multiple $fb_multipath_programs
+	for unit in multipathd.service multipathd.socket; do
+		inst_simple "$moddir/multipathd.conf" "$systemdsystemunitdir/$unit.d/farblock.conf"
+	done
 }
 
 install() {
@@ -41,6 +59,7 @@ install() {
 	inst_rules $fb_rules
 	local iscsid
 	iscsid=$(type -P iscsid) && ln -sf "$iscsid" "$initdir/usr/sbin/@iscsid"
+	! dracut_module_included multipath || install_multipath
 	inst_hook cmdline 85 "$moddir/farblock-cmdline.sh"
 	inst_hook initqueue/settled 50 "$moddir/farblock-settled.sh"
 	inst_hook initqueue/finished 50 "$moddir/farblock-finished.sh"
