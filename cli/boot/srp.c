@@ -79,28 +79,46 @@ static void put(struct boot *b, const char *portal, struct json_object *o)
 	user_space(b, way, url, ip);
 }
 
+struct paths {
+	char words[4096];
+	const char *ip;
+	unsigned count;
+};
+
+// ib_srp logs in to a target once by each port of an adapter, unless initiator_ext differs.
+static void add_path(struct paths *p, const char *line)
+{
+	char word[600];
+	int length = (int)strcspn(line, " ");
+	bool has_ext = memmem(line, (size_t)length, ",initiator_ext=", 15);
+	snprintf(word, sizeof word, has_ext ? "%.*s" : "%.*s,initiator_ext=%016x", length, line,
+		 p->count + 1);
+	size_t n = strlen(p->words);
+	if (n + strlen(word) + 2 > sizeof p->words)
+		return; // no word is cut off
+	snprintf(p->words + n, sizeof p->words - n, "%s%s", n ? " " : "", word);
+	if (!strstr(p->ip, "dhcp"))
+		p->ip = strstr(line, " ip=") ?: p->ip;
+	p->count++;
+}
+
 // Several paths: one word for each.
 static void all_ways(struct boot *b, struct json_object *ways)
 {
-	char words[4096] = "";
-	const char *ip = "";
-	unsigned count = 0;
-	json_each (way, ways) {
-		json_each (line, json_field(way, "farblock")) {
-			const char *text = json_object_get_string(line);
-			size_t n = strlen(words), length = strcspn(text, " ");
-			if (n + length + 2 > sizeof words)
-				continue; // no word is cut off
-			snprintf(words + n, sizeof words - n, "%s%.*s", n ? " " : "", (int)length,
-				 text);
-			if (!strstr(ip, "dhcp"))
-				ip = strstr(text, " ip=") ?: ip;
-			count++;
-		}
-	}
-	if (count > 1)
-		boot_line(boot_way(b, "several paths", "all portals"), "farblock", "%s%s", words,
-			  ip);
+	struct paths p = { .ip = "" };
+	json_each (way, ways)
+		json_each (line, json_field(way, "farblock"))
+			add_path(&p, json_object_get_string(line));
+	if (p.count < 2)
+		return;
+	boot_line(boot_way(b, "several paths", "all portals"), "farblock", "%s%s", p.words, p.ip);
+	if (is_port(b->initiator))
+		boot_warn(
+			b,
+			"several paths need as many ports of adapters: the kernel's SRP initiator "
+			"logs in once by each of them as %s (or an ACL for each path, with another "
+			"initiator_ext)",
+			b->initiator);
 }
 
 static void add_portal(struct boot *b, struct json_object *info, const char *name)

@@ -24,6 +24,7 @@ from farblock import (Config, Failure, Farblockd, Process, Scratch, Shell, Skip,
 
 ADDRESS = "192.0.2.10"  # not 127.0.0.1, which is another machine for the guest
 ADDRESS_6 = "2001:db8::10"
+PORT = "ib.0002c903000a00010002c903000a0002"
 HOST, TARGET = "iqn.2025-03.net.example:machine", "iqn.2025-03.net.example:roots"
 SECRET, OTHER = "correct-horse-1", "correct-horse-2"
 INSIDE = "FARBLOCK_TEST_NAMESPACE"
@@ -436,6 +437,21 @@ def srp_lines_are_those_of_its_portals(shell, config):
     check(way["farblock_initiator"][0].split()[0] == f"farblock.root=user:{attach['url']}", way)
 
 
+def several_srp_paths_have_a_name_each(shell, config):
+    """ib_srp logs in to a target once under one name."""
+    words = ways(shell, f"{config.paths.path}/luns/lun0")["several paths"]["farblock"][0].split()
+    check(len(words) == 3 and words[2] == "ip=dhcp", words)
+    check([word[-30:] for word in words[:2]] == [f"initiator_ext={n:016x}" for n in (1, 2)], words)
+    for portal in (0, 1):  # in the order of their names
+        check(any(word.startswith(f"farblock.root=srp:{config.paths.add_target(portal)},") for word in words),
+              words)
+    check(not [w for w in info(shell, config.paths.path)["warnings"] if "several paths" in w], "an address")
+    acls = f"{config.paths.path}/acls"
+    shell(acls, "create", PORT)
+    told = info(shell, config.paths.path, f"initiator={PORT}")
+    check([w for w in told["warnings"] if w.startswith("several paths need as many ports")], told)
+
+
 def shell_json(shell, *words):
     return json.loads(shell("--json", *words))
 
@@ -458,6 +474,8 @@ def main():
     with Scratch() as scratch:
         config = Config()
         config.srp = config.srp_target([config.ramdisk("srp", 1 << 20, attributes={"block_size": 4096})])
+        config.paths = config.srp_target([config.ramdisk("paths", 1 << 20)], acls=("192.0.2.7",), portals=2,
+                                         wwn="ib.fe80000000000000020c29fffe3a1102")
         with Farblockd(scratch, config) as daemon:
             shell = Shell(daemon)
             group = make(shell)
@@ -473,6 +491,7 @@ def main():
             luns_are_hexadecimal_to_firmware_and_decimal_to_linux(shell, group)
             dnsmasq_takes_the_lines(scratch, shell, group)
             srp_lines_are_those_of_its_portals(shell, config)
+            several_srp_paths_have_a_name_each(shell, config)
             export_prints_it_too(scratch, shell)
             a_machine_boots_by_the_printed_script(scratch, shell, group)
             a_portal_is_chosen(shell, group)

@@ -33,8 +33,9 @@ installkernel() {
 	! dracut_module_included multipath || hostonly='' instmods $fb_multipath_modules
 }
 
-# Debian's names of udev rules and its place of checkers, which dracut's module does not know. The logins make the map: multipathd would have
-# silent paths give their requests back, and bring none back between its end and the system's.
+# Debian has the udev rules and checkers at places that dracut's module does not know. The logins make the map:
+# multipathd would have silent paths give their requests back, and end with the initramfs, before the system's
+# could bring one back.
 install_multipath() {
 	inst_rules 56-dm-mpath.rules 56-dm-parts.rules 60-multipath.rules 60-kpartx.rules
 	inst_multiple -o "$udevdir/kpartx_id" /lib/multipath/*.so
