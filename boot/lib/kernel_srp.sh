@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernel's SRP initiator. It reconnects by itself, for as long as dev_loss_tmo says.
 
-# The last words of ib_srp.
+# The last words of ib_srp, once if they are the same.
 fb_srp_why() {
-	dmesg | sed -n 's/^\[[^]]*\] *//; s/^scsi host[0-9]*: *//; /ib_srp: Connection\|REJ/p' | tail -n 2 | tr '\n' ' '
+	dmesg | sed -n 's/^\[[^]]*\] *//; s/^scsi host[0-9]*: *//; /ib_srp: Connection\|REJ/p' | tail -n 2 |
+		sed '$!N; s/^\(.*\)\n\1$/\1/' | tr '\n' ' '
 }
 
 # The reason of a refusal is a number of SRP, or over iWARP an errno: 0xffffff98 is a connection that

@@ -3,17 +3,19 @@
 
 import functools
 
-from farblock import Scratch
-from machine import Machine
-from target import Root
+from farblock import Scratch, Shell
+from machine import HOST, Machine
+from target import MACHINE, Root
 
 WORDS = "ip=dhcp farblock.timeout=20"
 SHELL = r"\(initramfs\)|emergency mode|dracut:/#"
 
 
-def says(text, words, pair, is_away=False, machine=None, **target):
-    """The console says text, with what to do, and then gives a rescue shell."""
+def says(text, words, pair, is_away=False, machine=None, breaks=None, **target):
+    """The console says text, with what to do, and then gives a rescue shell. breaks(root): before that."""
     with Scratch() as scratch, Root(scratch, **target) as root:
+        if breaks:
+            breaks(root)
         if is_away:
             root.daemon.stop()
         with Machine(scratch, pair=pair, words=f"{words(root)} {WORDS}", name="error",
@@ -27,6 +29,15 @@ def says(text, words, pair, is_away=False, machine=None, **target):
 
 def by_words(change=lambda place: place):
     return lambda root: f"farblock.root=iscsi:{change(root.place)}"
+
+
+def by_iser(root):
+    return f"farblock.rdma=siw farblock.root=iser:{root.place}"
+
+
+def by_srp(change=lambda words: words):
+    return lambda root: ("farblock.rdma=siw farblock.root=srp:"
+                         + change(root.target.add_target().replace("127.0.0.1", HOST)))
 
 
 def by_url(change=lambda url: url):
@@ -91,6 +102,33 @@ def late_target(pair):
             machine.wait_for("farroot login:")
 
 
+def iser_wrong_secret(pair):
+    """A wrong CHAP secret, over iSER."""
+    says("CHAP refused: check user and secret", by_iser, pair, chap="one-way", secret="another-horse-3")
+
+
+def iser_target_down(pair):
+    """Nothing listens at the portal of iSER."""
+    says("does the target run", by_iser, pair, is_away=True)
+
+
+def srp_target_down(pair):
+    """Nothing listens at the portal of SRP."""
+    says("SRP login .*does the target run, is the address right", by_srp(), pair, is_away=True, is_srp=True)
+
+
+def srp_no_such_target(pair):
+    """A name that no target of SRP has."""
+    says("SRP login .*check id_ext and ioc_guid", by_srp(lambda w: w.replace("ioc_guid=02", "ioc_guid=06")), pair,
+         is_srp=True)
+
+
+def srp_no_such_lun(pair):
+    """No LUN is mapped for the machine's port."""
+    says("no LUN for this machine's port: map it in its ACL", by_srp(), pair, is_srp=True,
+         breaks=lambda root: Shell(root.daemon)(f"{root.target.path}/acls/{MACHINE}", "delete", "0"))
+
+
 def user_target_down(pair):
     """The same, of farblock-initiator."""
     says("connect: refused", by_url(), pair, is_away=True)
@@ -105,5 +143,6 @@ def user_no_such_lun(pair):
 SCENARIOS = {f"{f.__name__.replace('_', '-')}-{kind}": functools.partial(f, f"{kind}-6.12")
              for f in (wrong_secret, user_wrong_secret, no_such_lun, no_such_target, target_down,
                        no_link, no_dhcp, late_link, late_target, user_target_down,
-                       user_no_such_lun)
+                       user_no_such_lun, iser_wrong_secret, iser_target_down, srp_target_down,
+                       srp_no_such_target, srp_no_such_lun)
              for kind in ("initrd", "dracut")}
