@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The LUNs that live sessions use. Control thread; visits the workers.
+// The LUNs that live sessions see or use. Control thread; visits the workers.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +11,28 @@
 struct collect {
 	struct session_use *list;
 	unsigned count, size;
-	bool no_memory;
+	bool is_seen, no_memory;
 };
 
-static uint32_t count_used(const struct nexus *n)
+static bool counts(const struct collect *k, const struct nexus *n, uint32_t lun)
+{
+	return n->luns[lun] && (k->is_seen || nexus_lun_is_used(n->luns[lun]));
+}
+
+static uint32_t count_luns(const struct collect *k, const struct nexus *n)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < n->lun_limit; i++)
-		count += n->luns[i] && nexus_lun_is_used(n->luns[i]);
+		count += counts(k, n, i);
 	return count;
 }
 
-static bool copy_luns(struct session_use *u, const struct nexus *n, uint32_t count)
+static bool copy_luns(const struct collect *k, struct session_use *u, const struct nexus *n,
+		      uint32_t count)
 {
 	u->luns = malloc(count * sizeof *u->luns);
 	for (uint32_t i = 0; u->luns && u->count < count; i++)
-		if (n->luns[i] && nexus_lun_is_used(n->luns[i]))
+		if (counts(k, n, i))
 			u->luns[u->count++] = (uint16_t)i;
 	return u->luns;
 }
@@ -48,7 +54,7 @@ static bool add(struct collect *k, const struct session *s, uint32_t count)
 	snprintf(u->acl, sizeof u->acl, "%s", s->acl ? s->acl->initiator : "");
 	snprintf(u->peer, sizeof u->peer, "%s", s->peer);
 	snprintf(u->local, sizeof u->local, "%s", s->local);
-	return copy_luns(u, s->nexus, count);
+	return copy_luns(k, u, s->nexus, count);
 }
 
 static void collect_run(void *arg)
@@ -57,15 +63,15 @@ static void collect_run(void *arg)
 	list_for_each (it, sessions_here()) {
 		const struct session *s = session_of(it);
 		bool has_luns = session_is_up(s) && s->tpg && s->nexus;
-		uint32_t count = has_luns ? count_used(s->nexus) : 0;
+		uint32_t count = has_luns ? count_luns(k, s->nexus) : 0;
 		if (count && !add(k, s, count))
 			k->no_memory = true;
 	}
 }
 
-int session_uses_list(struct session_use **ret, unsigned *ret_count)
+int session_uses_list(bool is_seen, struct session_use **ret, unsigned *ret_count)
 {
-	struct collect k = { 0 };
+	struct collect k = { .is_seen = is_seen };
 	for (unsigned i = 0; i < worker_count(); i++)
 		worker_call(worker_at(i), collect_run, &k);
 	if (k.no_memory) {

@@ -61,7 +61,7 @@ struct session_info {
 // *ret is an array of *ret_count entries, for free(). -ENOMEM.
 int sessions_list(struct session_info **ret, unsigned *ret_count);
 
-// A session that uses LUNs (nexus_lun_is_used()), and these LUNs.
+// A session that sees LUNs or uses them (nexus_lun_is_used()), and these LUNs.
 struct session_use {
 	uint64_t id;
 	const struct fabric_ops *fabric;
@@ -72,8 +72,8 @@ struct session_use {
 	uint32_t count;
 	uint16_t *luns; // ascending
 };
-// The sessions that use at least one, for session_uses_free(). -ENOMEM.
-int session_uses_list(struct session_use **ret, unsigned *ret_count);
+// The sessions that use at least one, or with is_seen see one, for session_uses_free(). -ENOMEM.
+int session_uses_list(bool is_seen, struct session_use **ret, unsigned *ret_count);
 void session_uses_free(struct session_use *list, unsigned count);
 
 // Ends a session. drain_s not 0: asks its initiator to log out (*ret_asked), and drops the session

@@ -147,6 +147,16 @@ def reset_is_refused_in_use_and_forced_with_an_attention(scratch):
         daemon.stop()
 
 
+def reset_is_refused_while_an_idle_session_sees_the_disk(scratch):
+    """As after a restart of farblockd: the machine has mounted it, and has read nothing since."""
+    with served(scratch, image(scratch)) as (daemon, target):
+        shell, session = Shell(daemon), session_at(target.url())
+        shell("/backstores/fileio/m0", "reset", status=5, text="m0: in use by iqn.2025-01.org.farblock:test")
+        session.logout()
+        shell("/backstores/fileio/m0", "reset", text="m0 is as its base")
+        daemon.stop()
+
+
 def a_reset_survives_a_kill(scratch):
     base = image(scratch)
     with served(scratch, base) as (daemon, target), open(base, "rb") as golden:
@@ -289,7 +299,7 @@ def clones_where_the_file_system_has_them(scratch):
 
 
 CASES = [ten_overlays_share_an_image, reset_is_refused_in_use_and_forced_with_an_attention,
-         a_reset_survives_a_kill, a_reset_makes_a_removed_overlay_again,
+         reset_is_refused_while_an_idle_session_sees_the_disk, a_reset_survives_a_kill, a_reset_makes_a_removed_overlay_again,
          a_changed_image_is_refused_until_it_is_restored_or_the_disk_is_reset,
          an_image_that_appears_later_is_used_then, clones_where_the_file_system_has_them]
 

@@ -59,14 +59,14 @@ int storage_reset(struct config *c, struct node *n, const struct args *a, struct
 	if (is_yes(storage_get_option(s, "readonly")))
 		return err_set(e, -EROFS, "%s: read-only (delete it, create it without readonly)",
 			       n->name);
-	int code = in_use_refuse(c, n, a, e);
+	int code = seen_refuse(c, n, a, e);
 	if (!code)
 		code = storage_refuse_own_files(s, e);
 	if (!code)
 		code = overlay_prepare(file_of(n), base, storage_size(s), kind_of(s), n->name, e);
 	if (code < 0)
 		return code;
-	code = in_use_refuse(c, n, a, e); // the file took a while to make
+	code = seen_refuse(c, n, a, e); // the file took a while to make
 	if (code < 0) {
 		forget(c, n);
 		return code;

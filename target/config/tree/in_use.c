@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sessions that use an object to be deleted. Control thread; visits the workers.
+// Sessions that use an object to be deleted or changed. Control thread; visits the workers.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,13 +39,14 @@ static bool find_place(struct config *c, const struct session_use *u, struct ses
 	return true;
 }
 
-int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e)
+static int refuse(struct config *c, const struct node *n, bool is_seen, const struct args *a,
+		  struct err *e)
 {
 	struct session_use *list = NULL, *first = NULL;
 	unsigned count = 0, users = 0;
 	if (!n->class->is_used || arg_bool(a, "force", false))
 		return 0;
-	if (session_uses_list(&list, &count) < 0)
+	if (session_uses_list(is_seen, &list, &count) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", n->name);
 	for (unsigned i = 0; i < count; i++) {
 		struct session_place p;
@@ -67,6 +68,16 @@ int in_use_refuse(struct config *c, const struct node *n, const struct args *a, 
 	}
 	session_uses_free(list, count);
 	return r;
+}
+
+int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e)
+{
+	return refuse(c, n, false, a, e);
+}
+
+int seen_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e)
+{
+	return refuse(c, n, true, a, e);
 }
 
 int delete_unused(struct config *c, struct node *n, const struct args *a, struct err *e)
