@@ -101,7 +101,7 @@ fb_is_number() { # text, largest; an empty one means the default
 # iscsiadm makes files of address and name.
 fb_is_iscsi_place() {
 	case $1/$2 in
-	*/*/* | *@*) return 1 ;;
+	/* | */*/* | *@*) return 1 ;;
 	*/iqn.?* | */eui.?* | */naa.?*) return 0 ;;
 	esac
 	return 1

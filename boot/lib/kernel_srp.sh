@@ -3,7 +3,7 @@
 
 # The last words of ib_srp, once if they are the same.
 fb_srp_why() {
-	dmesg | sed -n 's/^\[[^]]*\] *//; s/^scsi host[0-9]*: *//; /ib_srp: Connection\|REJ/p' | tail -n 2 |
+	dmesg | sed -n 's/^\[[^]]*\] *//; s/^scsi host[0-9]*: *//; /ib_srp: Connection\|REJ\|Already connected/p' | tail -n 2 |
 		sed '$!N; s/^\(.*\)\n\1$/\1/' | tr '\n' ' '
 }
 
@@ -12,6 +12,7 @@ fb_srp_why() {
 fb_srp_hint() {
 	case $1 in
 	*0xffffff91* | *0xffffff92* | *0xffffff8f*) echo "does the target run, is the address right?" ;;
+	*"Already connected"*) echo "each path of a port of an adapter needs an initiator_ext= of its own" ;;
 	*REJ*) echo "the target refuses this machine's port: create an ACL for it (the target's log names it), check id_ext and ioc_guid" ;;
 	*) echo "does the target run, is the address right?" ;;
 	esac

@@ -9,6 +9,16 @@ fb_user_modules() {
 	esac
 }
 
+# The last words of farblock-initiator, whose options nobody gives here.
+fb_user_why() {
+	case $fb_specs in
+	ibft) chap="username and password of the firmware" ;;
+	*) chap="authmethod = CHAP, username and password of node.session.auth in /etc/iscsi/iscsid.conf of the initramfs" ;;
+	esac
+	tail -n 1 "$fb_run/attach.log" |
+		sed "s|--chap-user, --chap-secret-file|$chap|; s|--chap-secret-file FILE, or set FARBLOCK_CHAP_SECRET|$chap|"
+}
+
 fb_attempt_user() {
 	fb_user_modules
 	set --
@@ -28,6 +38,6 @@ fb_attempt_user() {
 		fb_say "$device is the disk of $fb_specs"
 		return 0
 	fi
-	fb_cause "$(tail -n 1 "$fb_run/attach.log")"
+	fb_cause "$(fb_user_why)"
 	return 1
 }

@@ -38,7 +38,7 @@ fb_cause() {
 fb_root_word() {
 	kind=${1%%:*} spec=${1#*:}
 	if [ -z "$fb_specs" ]; then
-		fb_kind=$kind fb_specs=$spec
+		fb_kind=$kind fb_specs=$spec fb_paths=1
 		return
 	fi
 	case $fb_kind:$kind in
@@ -46,7 +46,10 @@ fb_root_word() {
 		case " $fb_specs  $spec " in
 		*" $spec "*" $spec "*) ;;
 		*" ibft "*) fb_say "farblock.root=$1: the firmware's table has no second path: ignored" ;;
-		*) fb_specs="$fb_specs $spec" ;;
+		*)
+			fb_paths=$((fb_paths + 1))
+			[ $fb_paths -gt 16 ] && fb_say "farblock.root=$1: more than 16 paths: ignored" || fb_specs="$fb_specs $spec"
+			;;
 		esac
 		;;
 	srp:* | user:*) fb_say "farblock.root=$1: all paths are of one kind, the first is $fb_kind: ignored" ;;

@@ -52,7 +52,8 @@ def wrong_secret(pair):
 
 def user_wrong_secret(pair):
     """The same, of farblock-initiator."""
-    says("CHAP", by_url(), pair, chap="one-way", secret="another-horse-3")
+    says("CHAP.*node.session.auth in /etc/iscsi/iscsid.conf", by_url(), pair, chap="one-way",
+         secret="another-horse-3")
 
 
 def no_such_lun(pair):

@@ -47,6 +47,9 @@ WORDS = [
      ["the firmware's table has no second path: ignored"]),
     (f"farblock.root=user:{URL} farblock.root=user:ibft", f"user|{URL}||||180",
      ["the firmware's table has no second path: ignored"]),
+    (" ".join(f"farblock.root=user:iscsi://192.0.2.{n}/x/0" for n in range(1, 19)),
+     "user|" + " ".join(f"iscsi://192.0.2.{n}/x/0" for n in range(1, 17)) + "||||180",
+     ["iscsi://192.0.2.17/x/0: more than 16 paths: ignored", "iscsi://192.0.2.18/x/0: more than 16 paths"]),
     ("farblock.root=", "|||||180", [f"farblock.root=: {FORMS}"]),
     ("farblock.root=nfs", "|||||180", [f"farblock.root=nfs: {FORMS}"]),
     ("farblock.root=nvme:192.0.2.1", "|||||180", [FORMS]),
@@ -421,6 +424,27 @@ def chap_without_a_table_comes_from_a_file(machine):
     os.unlink(machine.path("iscsid.conf"))
 
 
+def a_cure_for_chap_is_one_that_the_machine_has(machine):
+    """In place of farblock-initiator's options."""
+    option = "(check the CHAP user and secret: --chap-user, --chap-secret-file)"
+    machine.write("bin/farblock-initiator", f"#!/bin/sh\necho '{option}' >&2\nexit 24\n")
+    for words, cure in ((f"farblock.root=user:{URL}", "authmethod = CHAP, username and password of node.session.auth"),
+                        ("farblock.root=user:ibft", "username and password of the firmware)")):
+        _, said = machine.run("modprobe() { :; }\nfb_attempt_user", words)
+        check(cure in str(said) and "--chap" not in str(said), said)
+    machine.write("bin/farblock-initiator", "#!/bin/sh\necho 'CHAP user m1: no secret (--chap-secret-file FILE, or "
+                  "set FARBLOCK_CHAP_SECRET)' >&2\nexit 2\n")
+    _, said = machine.run("modprobe() { :; }\nfb_attempt_user", f"farblock.root=user:{URL}")
+    check("no secret (authmethod = CHAP, " in str(said), said)
+
+
+def a_path_that_ib_srp_has_already_is_named(machine):
+    """A second login of one name by one port."""
+    _, said = machine.run("dmesg() { echo '[  1.5] scsi host2: ib_srp: Already connected to target port with id_ext=1'; }\n"
+                          f"fb_srp_login {SRP}", f"farblock.root=srp:{SRP}")
+    check("needs an initiator_ext= of its own" in str(said), said)
+
+
 def patterns_work_after_the_words(machine):
     """The library itself looks for files of /sys by patterns."""
     found, _ = machine.run("echo /pro[c]", f"farblock.root=user:{URL}")
@@ -446,6 +470,8 @@ def test():
                           causes_are_said_as_they_are, a_text_for_a_script_is_plain,
                           nothing_of_a_word_is_executed, programs_get_the_words_as_they_are,
                           chap_without_a_table_comes_from_a_file,
+                          a_cure_for_chap_is_one_that_the_machine_has,
+                          a_path_that_ib_srp_has_already_is_named,
                           patterns_work_after_the_words):
                 claim(machine)
                 machine.unharmed(claim.__name__)
