@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// boot-info: what firmware, a DHCP server, initramfs and boot loader of a machine need to boot from
-// a LUN. find.c finds the LUN as its initiator sees it, places.c the addresses of its portals,
-// warn.c what would keep it from booting; iscsi.c and srp.c write the lines, info.c calls these,
-// show.c prints. Everything blocks, on the shell's thread.
+// boot-info: what firmware, a DHCP server, initramfs and boot loader of a machine need to boot
+// from a LUN. find.c finds the LUN as its initiator sees it, places.c the addresses of its
+// portals, warn.c what would keep it from booting; iscsi.c and srp.c write the lines, info.c
+// calls these, show.c prints. Everything blocks, on the shell's thread.
 #pragma once
 
 #include <json-c/json.h>
@@ -21,6 +21,7 @@ struct boot_place {
 	bool has_tcp, has_iser;	   // of iSCSI
 	bool has_device;	   // iSER by an RDMA device, not only by software iWARP
 	bool is_wanted;		   // not there only for the TCP at the same address
+	bool is_waiting;	   // of a portal that does not listen
 };
 
 // What the user asks for; all but the path may be NULL.
@@ -59,6 +60,7 @@ struct boot {
 	struct boot_settings settings;
 	unsigned place_count;
 	struct boot_place places[BOOT_PLACES_MAX];
+	bool leaves_waiting_out;	     // since another portal listens
 	struct json_object *warnings, *ways; // arrays of the answer, borrowed
 };
 
@@ -72,6 +74,8 @@ int boot_info(struct shell *s, const char *path, const char *initiator, struct j
 // Prints the lines of one section, of the first way that has it, and on standard error the
 // warnings. -ENOENT, and -EINVAL where INITIATOR would stand for a name, with text and no lines.
 int boot_show_section(struct json_object *o, const char *name, FILE *out, struct err *e);
+// Prints the warnings on standard error.
+void boot_show_warnings(struct json_object *o);
 // Prints all of it.
 void boot_show(struct json_object *info, FILE *out);
 

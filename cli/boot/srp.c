@@ -123,6 +123,8 @@ static void all_ways(struct boot *b, struct json_object *ways)
 
 static void add_portal(struct boot *b, struct json_object *info, const char *name)
 {
+	if (b->leaves_waiting_out && !strcmp(text_field(info, "state"), "waiting"))
+		return;
 	json_each (one, json_field(info, "attach"))
 		if (is_wanted(b, name, text_field(one, "add_target")))
 			put(b, name, one);

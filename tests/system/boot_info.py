@@ -24,6 +24,7 @@ from farblock import (Config, Failure, Farblockd, Process, Scratch, Shell, Skip,
 
 ADDRESS = "192.0.2.10"  # not 127.0.0.1, which is another machine for the guest
 ADDRESS_6 = "2001:db8::10"
+MISSING = "10.99.0.9"  # an address that this machine does not have; its portals are the first
 PORT = "ib.0002c903000a00010002c903000a0002"
 HOST, TARGET = "iqn.2025-03.net.example:machine", "iqn.2025-03.net.example:roots"
 SECRET, OTHER = "correct-horse-1", "correct-horse-2"
@@ -207,6 +208,21 @@ def what_dnsmasq_cannot_carry_is_left_out(shell, group):
     shell(acl, "set", "auth", "userid=machine")
     odd = 'iqn.2025-03.net.example:a"b'
     check("dnsmasq" not in ways(shell, lun, f"initiator={odd}")["TCP"], odd)
+
+
+def a_waiting_portal_has_no_lines_while_another_listens(shell, group):
+    lun = f"{group}/luns/lun0"
+    shell(f"{group}/portals", "create", MISSING)
+    told = info(shell, lun)
+    check({way["portal"] for way in told["ways"]} == {f"{ADDRESS}:3260"}, told["ways"])
+    warned(shell, group, f"{MISSING}:3260 is waiting")
+    check(ADDRESS in section(shell, lun, "section=root_path").stdout, "a section")
+    told = info(shell, lun, f"portal={MISSING}")
+    check({way["portal"] for way in told["ways"]} == {f"{MISSING}:3260"}, told["ways"])
+    shell(f"{group}/portals", "delete", ADDRESS, "3260")
+    check(info(shell, lun)["ways"] == told["ways"], "nothing listens")
+    shell(f"{group}/portals", "create", ADDRESS)
+    shell(f"{group}/portals", "delete", MISSING, "3260")
 
 
 def a_portal_is_chosen(shell, group):
@@ -452,6 +468,19 @@ def several_srp_paths_have_a_name_each(shell, config):
     check([w for w in told["warnings"] if w.startswith("several paths need as many ports")], told)
 
 
+def a_waiting_srp_portal_is_no_path(shell, config):
+    """Such as one on an address of which 0.0.0.0 has the port."""
+    told = info(shell, config.waiting.path)
+    check([w for w in told["warnings"] if "is waiting" in w], told["warnings"])
+    check([way["transport"] for way in told["ways"]] == ["SRP"], told["ways"])
+    port, target = config.everywhere.port, config.everywhere.path
+    told = info(shell, target)
+    check([w for w in told["warnings"] if f"192.0.2.1:{port} is waiting" in w], told["warnings"])
+    words = [way for way in told["ways"] if way["transport"] == "several paths"][0]["farblock"][0].split()
+    reached = sorted(re.search(",dest=([^,]*)", word)[1] for word in words if ",dest=" in word)
+    check(reached == [f"192.0.2.1:{port}", f"198.51.100.1:{port}"], words)
+
+
 def shell_json(shell, *words):
     return json.loads(shell("--json", *words))
 
@@ -476,12 +505,21 @@ def main():
         config.srp = config.srp_target([config.ramdisk("srp", 1 << 20, attributes={"block_size": 4096})])
         config.paths = config.srp_target([config.ramdisk("paths", 1 << 20)], acls=("192.0.2.7",), portals=2,
                                          wwn="ib.fe80000000000000020c29fffe3a1102")
+        port = farblock.free_port()
+        config.waiting = config.srp_target([config.ramdisk("waiting", 1 << 20)],
+                                           portals=[("127.0.0.1", port), (MISSING, port)],
+                                           wwn="ib.fe80000000000000020c29fffe3a1104")
+        port = farblock.free_port()
+        config.everywhere = config.srp_target([config.ramdisk("everywhere", 1 << 20)],
+                                              portals=[("0.0.0.0", port), ("192.0.2.1", port)],
+                                              wwn="ib.fe80000000000000020c29fffe3a1105")
         with Farblockd(scratch, config) as daemon:
             shell = Shell(daemon)
             group = make(shell)
             a_section_is_printed_alone(shell, group)
             a_section_without_a_name_is_refused(shell, group)
             what_dnsmasq_cannot_carry_is_left_out(shell, group)
+            a_waiting_portal_has_no_lines_while_another_listens(shell, group)
             a_mac_is_checked(shell, group)
             a_lun_is_found_by_each_of_its_paths(shell, group)
             kernel_words_are_those_of_the_transport(shell, group)
@@ -495,6 +533,7 @@ def main():
             export_prints_it_too(scratch, shell)
             a_machine_boots_by_the_printed_script(scratch, shell, group)
             a_portal_is_chosen(shell, group)
+            a_waiting_srp_portal_is_no_path(shell, config)
             each_machine_is_offered_its_own_disk(scratch, shell, group)
     return 0
 
