@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // boot-info: what firmware, a DHCP server, initramfs and boot loader of a machine need to boot
 // from a LUN. find.c finds the LUN as its initiator sees it, places.c the addresses of its
-// portals, warn.c what would keep it from booting; iscsi.c and srp.c write the lines, info.c
-// calls these, show.c prints. Everything blocks, on the shell's thread.
+// portals, warn.c what would keep it from booting; iscsi.c, firmware.c and srp.c write the
+// lines, info.c calls these, show.c prints. Everything blocks, on the shell's thread.
 #pragma once
 
 #include <json-c/json.h>
@@ -12,7 +12,17 @@
 #include "cli/shell/shell.h"
 #include "transport/tcp/addr.h"
 
-enum { BOOT_NAME_SIZE = 224, BOOT_PATH_SIZE = 600, BOOT_PLACES_MAX = 32 };
+// Secrets are never printed: these stand for them.
+#define BOOT_SECRET	  "SECRET"
+#define BOOT_OTHER_SECRET "TARGET-PASSWORD"
+
+enum {
+	BOOT_NAME_SIZE = 224,
+	BOOT_PATH_SIZE = 600,
+	BOOT_PLACES_MAX = 32,
+	BOOT_ROOT_PATH_SIZE = 400,
+	BOOT_URL_SIZE = 700
+};
 
 // An address at which initiators reach a portal.
 struct boot_place {
@@ -122,6 +132,16 @@ int boot_refuse_portal(const struct boot *b, struct err *e);
 // The tag of the machine's lines for dnsmasq, which no other machine has.
 enum { BOOT_TAG_SIZE = BOOT_NAME_SIZE + 16 };
 void boot_tag(const struct boot *b, char ret[BOOT_TAG_SIZE]);
+
+// ---- firmware.c ----
+
+void boot_root_path(const struct boot *b, const struct boot_place *p,
+		    char ret[BOOT_ROOT_PATH_SIZE]);
+// iPXE's script; the address says how it gets one itself, paths are root paths.
+void boot_ipxe(struct boot *b, const char *address, const char *paths, struct json_object *way);
+// All lines of the firmware at a place that has TCP.
+void boot_firmware(struct boot *b, const struct boot_place *tcp, struct json_object *way);
+void boot_warn_of_dnsmasq(struct boot *b);
 
 // ---- places.c: fills places and warns of portals that do not work ----
 int boot_find_places(struct boot *b, struct err *e);

@@ -168,8 +168,11 @@ def lines_of_ipv6_have_its_words(shell, group):
         check(way["farblock_initiator"][0].endswith(" ip=off"), way)
         check(way["grub"] == [f'GRUB_CMDLINE_LINUX="{way["farblock"][0]}"'], way)
         check(way["dracut"][0].startswith("ip=auto6 rd.neednet=1 "), way)
+        check("ifconf -c ipv6" in way["ipxe"] and not [w for w in way["ipxe"] if "dhcp" in w], way)
     warned(shell, group, "that of dracut is ip=auto6", portal)
-    check(ways(shell, group)["several paths"]["farblock_initiator"][0].endswith(" ip=dhcp"), "both")
+    both = ways(shell, group)["several paths"]
+    check(both["farblock_initiator"][0].endswith(" ip=dhcp"), both)
+    check("isset ${ip} || dhcp" in both["ipxe"] and "ifconf -c ipv6" not in both["ipxe"], both)
     shell(f"{group}/portals", "delete", ADDRESS_6, "3260")
     check(not [w for w in info(shell, group)["warnings"] if "ip=auto6" in w], "IPv4 alone")
 
