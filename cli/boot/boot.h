@@ -2,7 +2,8 @@
 // boot-info: what firmware, a DHCP server, initramfs and boot loader of a machine need to boot
 // from a LUN. find.c finds the LUN as its initiator sees it, places.c the addresses of its
 // portals, warn.c what would keep it from booting; iscsi.c, firmware.c and srp.c write the
-// lines, info.c calls these, show.c prints. Everything blocks, on the shell's thread.
+// lines, carry.c says which names these cannot have, info.c calls these, show.c prints.
+// Everything blocks, on the shell's thread.
 #pragma once
 
 #include <json-c/json.h>
@@ -23,6 +24,9 @@ enum {
 	BOOT_ROOT_PATH_SIZE = 400,
 	BOOT_URL_SIZE = 700
 };
+
+// Who reads a line that has names in it.
+enum boot_reader { BOOT_IPXE, BOOT_DNSMASQ, BOOT_WORDS, BOOT_GRUB, BOOT_READERS };
 
 // An address at which initiators reach a portal.
 struct boot_place {
@@ -70,7 +74,8 @@ struct boot {
 	struct boot_settings settings;
 	unsigned place_count;
 	struct boot_place places[BOOT_PLACES_MAX];
-	bool leaves_waiting_out;	     // since another portal listens
+	bool leaves_waiting_out; // since another portal listens
+	bool is_left_out[BOOT_READERS];
 	struct json_object *warnings, *ways; // arrays of the answer, borrowed
 };
 
@@ -132,6 +137,15 @@ int boot_refuse_portal(const struct boot *b, struct err *e);
 // The tag of the machine's lines for dnsmasq, which no other machine has.
 enum { BOOT_TAG_SIZE = BOOT_NAME_SIZE + 16 };
 void boot_tag(const struct boot *b, char ret[BOOT_TAG_SIZE]);
+
+// ---- carry.c ----
+
+// Whether the reader takes the names as they are, has_chap: those of CHAP, too. If not, a warning
+// says so once.
+bool boot_can_carry(struct boot *b, enum boot_reader reader, bool has_chap);
+// The warning that the reader gets no lines, and why.
+void boot_left_out(struct boot *b, enum boot_reader reader, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 // ---- firmware.c ----
 

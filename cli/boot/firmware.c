@@ -14,6 +14,8 @@ void boot_root_path(const struct boot *b, const struct boot_place *p, char ret[B
 
 void boot_ipxe(struct boot *b, const char *address, const char *paths, struct json_object *way)
 {
+	if (!boot_can_carry(b, BOOT_IPXE, true))
+		return;
 	boot_line(way, "ipxe", "#!ipxe");
 	// dhcp is of IPv4 alone.
 	boot_line(way, "ipxe", boot_is_6(address) ? "ifconf -c ipv6" : "isset ${ip} || dhcp");
@@ -29,17 +31,6 @@ void boot_ipxe(struct boot *b, const char *address, const char *paths, struct js
 	boot_line(way, "ipxe", "sanboot %s", paths);
 }
 
-// Quotes protect commas and blanks; a quote ends the value, and a backslash changes it.
-static const char *unquotable(const struct boot *b)
-{
-	const char *all[] = { b->target, b->initiator, b->user, b->mutual_user };
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		for (const char *p = all[i]; *p; p++)
-			if (strchr("\"\\", *p) || (unsigned char)*p < ' ' || *p == 127)
-				return all[i];
-	return NULL;
-}
-
 // All tags of a line must match. Options 175.190 to 193 are iPXE's.
 static void dnsmasq(struct boot *b, struct json_object *way, const char *path)
 {
@@ -53,7 +44,7 @@ static void dnsmasq(struct boot *b, struct json_object *way, const char *path)
 		{ 193, *b->mutual_user ? BOOT_OTHER_SECRET : ""},
 	};
 	char tags[BOOT_TAG_SIZE + 16] = "tag:ipxe", name[BOOT_TAG_SIZE];
-	if (unquotable(b))
+	if (!boot_can_carry(b, BOOT_DNSMASQ, true))
 		return;
 	boot_line(way, "dnsmasq", "dhcp-match=set:ipxe,175");
 	if (*b->mac) {
@@ -80,18 +71,11 @@ void boot_firmware(struct boot *b, const struct boot_place *tcp, struct json_obj
 
 void boot_warn_of_dnsmasq(struct boot *b)
 {
-	const char *section = b->wish->section, *name = unquotable(b);
+	const char *section = b->wish->section;
 	bool has_lines = false;
 	json_each (way, b->ways)
-		has_lines = has_lines || json_field(way, "ipxe");
-	if (!has_lines || (section && strcmp(section, "dnsmasq")))
-		return;
-	if (name)
-		boot_warn(b,
-			  "no lines for dnsmasq: %.100s has a quote, backslash or control "
-			  "character, which they cannot carry: choose letters and digits",
-			  name);
-	else if (!*b->mac)
+		has_lines = has_lines || json_field(way, "dnsmasq");
+	if (has_lines && !*b->mac && (!section || !strcmp(section, "dnsmasq")))
 		boot_warn(b, "by the lines for dnsmasq every iPXE machine of the network gets this "
 			     "disk, and two of them destroy its file system (mac=ADDRESS: lines "
 			     "for one machine)");

@@ -35,10 +35,12 @@ static void chap_words(const struct boot *b, const char *prefix, const char *in,
 			 b->mutual_user, prefix, in);
 }
 
-static void dracut(const struct boot *b, const struct boot_place *p, bool is_iser,
+static void dracut(struct boot *b, const struct boot_place *p, bool is_iser,
 		   struct json_object *way)
 {
 	char chap[CHAP_WORDS_MAX];
+	if (!boot_can_carry(b, BOOT_WORDS, true))
+		return;
 	chap_words(b, "rd.iscsi.", "in.", chap, sizeof chap);
 	boot_line(way, "dracut",
 		  "%s rd.neednet=1 rd.iscsi.initiator=%s%s%s netroot=iscsi:%s::%s:%u:%s",
@@ -47,28 +49,32 @@ static void dracut(const struct boot *b, const struct boot_place *p, bool is_ise
 		  b->lun, b->target);
 }
 
-static void user_space(const struct boot *b, const struct boot_place *p, bool is_iser,
+static void user_space(struct boot *b, const struct boot_place *p, bool is_iser,
 		       struct json_object *way)
 {
 	char text[BOOT_URL_SIZE];
 	url(b, p, is_iser, text);
 	if (!boot_is_6(p->address))
 		boot_line(way, "farblock_initiator_ibft", "farblock.root=user:ibft");
-	boot_line(way, "farblock_initiator", "farblock.root=user:%s farblock.initiator=%s %s", text,
-		  b->initiator, boot_ip_word(p->address));
+	if (boot_can_carry(b, BOOT_WORDS, true))
+		boot_line(way, "farblock_initiator",
+			  "farblock.root=user:%s farblock.initiator=%s %s", text, b->initiator,
+			  boot_ip_word(p->address));
 }
 
 // What farblock's boot scripts take, which have CHAP from elsewhere; protocol: iscsi (TCP) or iser,
 // more: further words, with a blank before each.
-static void own_words(const struct boot *b, const struct boot_place *p, const char *protocol,
+static void own_words(struct boot *b, const struct boot_place *p, const char *protocol,
 		      const char *more, struct json_object *way)
 {
 	char words[BOOT_ROOT_PATH_SIZE + 700];
+	if (!boot_can_carry(b, BOOT_WORDS, false))
+		return;
 	snprintf(words, sizeof words, "farblock.root=%s:%s:6:%s:%u:%s farblock.initiator=%s%s %s",
 		 protocol, p->address, p->port, b->lun, b->target, b->initiator, more,
 		 boot_ip_word(p->address));
 	boot_line(way, "farblock", "%s", words);
-	if (boot_is_6(p->address))
+	if (boot_is_6(p->address) && boot_can_carry(b, BOOT_GRUB, false))
 		grub(way, words);
 }
 
@@ -82,10 +88,11 @@ static void tcp_tables(struct json_object *way)
 }
 
 // The words of open-iscsi's script, which have no way to an address of IPv6.
-static void initramfs_tools(const struct boot *b, const struct boot_place *p,
-			    struct json_object *way)
+static void initramfs_tools(struct boot *b, const struct boot_place *p, struct json_object *way)
 {
 	char chap[CHAP_WORDS_MAX];
+	if (!boot_can_carry(b, BOOT_WORDS, true))
+		return;
 	chap_words(b, "iscsi_", "in_", chap, sizeof chap);
 	boot_line(way, "initramfs_tools",
 		  "ip=dhcp iscsi_initiator=%s iscsi_target_name=%s iscsi_target_ip=%s "
@@ -161,8 +168,9 @@ static void all_ways(struct boot *b)
 	struct json_object *way = boot_way(b, "several paths", "all portals");
 	if (reached > 1)
 		boot_ipxe(b, first, san + 1, way);
-	boot_line(way, "farblock_initiator", "%s farblock.initiator=%s %s", user + 1, b->initiator,
-		  boot_ip_word(first));
+	if (boot_can_carry(b, BOOT_WORDS, true))
+		boot_line(way, "farblock_initiator", "%s farblock.initiator=%s %s", user + 1,
+			  b->initiator, boot_ip_word(first));
 }
 
 static void warn_of_ipv6(struct boot *b)

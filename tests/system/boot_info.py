@@ -213,6 +213,48 @@ def what_dnsmasq_cannot_carry_is_left_out(shell, group):
     check("dnsmasq" not in ways(shell, lun, f"initiator={odd}")["TCP"], odd)
 
 
+def a_line_for_grub_runs_no_command(shell, group):
+    lun, portal = f"{group}/luns/lun0", f"portal={ADDRESS_6}"
+    shell(f"{group}/portals", "create", ADDRESS_6)
+    for end in ("$(id>&2)", "`id`", "\\x", "'x", ";x"):
+        words = [lun, portal, f"initiator={HOST}{end}"]
+        done = section(shell, *words, "section=grub")
+        check(done.returncode and not done.stdout and "no line for GRUB" in done.stderr, done)
+        check("no line for GRUB" not in section(shell, *words, "section=root_path").stderr, "another section")
+        warned(shell, group, "no line for GRUB", *words[1:])
+    quote = section(shell, lun, portal, f'initiator={HOST}"x', "section=grub")
+    check(quote.returncode and not quote.stdout, quote)
+    check(section(shell, lun, portal, "section=grub").stdout, "an ordinary name")
+    shell(f"{group}/portals", "delete", ADDRESS_6, "3260")
+
+
+def what_ipxe_reads_otherwise_is_left_out(shell, group):
+    acl, lun = f"{group}/acls/{HOST}", f"{group}/luns/lun0"
+    for user in ("a${ip}", "a #1", "a  b", " a", "a ", "a || b", "a && b", "a ; b", "-a"):
+        shell(acl, "set", "auth", f"userid={user}")
+        done = section(shell, lun, "section=ipxe")
+        check(done.returncode and not done.stdout and "no iPXE script" in done.stderr, f"{user}: {done}")
+        warned(shell, group, "no iPXE script")
+    for user in ("a$b", "a machine", "a#1", "a;b", "a\"b", "a-b"):
+        shell(acl, "set", "auth", f"userid={user}")
+        check(f"set username {user}" in section(shell, lun, "section=ipxe").stdout.splitlines(), user)
+    shell(acl, "set", "auth", "userid=machine")
+
+
+def kernel_words_have_no_blanks(shell, group):
+    lun = f"{group}/luns/lun0"
+    with_chap = {"dracut", "initramfs_tools", "farblock_initiator"}
+    for user in ("a machine", 'a"machine'):
+        shell(f"{group}/acls/{HOST}", "set", "auth", f"userid={user}")
+        way = ways(shell, lun)["TCP"]
+        check(not with_chap & set(way) and "farblock" in way and "farblock_ibft" in way, way)
+        warned(shell, group, "no kernel command lines with this name")
+    shell(f"{group}/acls/{HOST}", "set", "auth", "userid=machine")
+    check(with_chap < set(ways(shell, lun)["TCP"]), "an ordinary name")
+    way = ways(shell, lun, f'initiator={HOST}"x')["TCP"]
+    check(not (with_chap | {"farblock"}) & set(way), way)
+
+
 def a_waiting_portal_has_no_lines_while_another_listens(shell, group):
     lun = f"{group}/luns/lun0"
     shell(f"{group}/portals", "create", MISSING)
@@ -522,6 +564,9 @@ def main():
             a_section_is_printed_alone(shell, group)
             a_section_without_a_name_is_refused(shell, group)
             what_dnsmasq_cannot_carry_is_left_out(shell, group)
+            a_line_for_grub_runs_no_command(shell, group)
+            what_ipxe_reads_otherwise_is_left_out(shell, group)
+            kernel_words_have_no_blanks(shell, group)
             a_waiting_portal_has_no_lines_while_another_listens(shell, group)
             a_mac_is_checked(shell, group)
             a_lun_is_found_by_each_of_its_paths(shell, group)
