@@ -5,6 +5,10 @@
 
 #include "cli/boot/boot.h"
 
+// RFC 2132 2: an option's length is one byte; options of an encapsulation have two bytes of their
+// own in it.
+enum { OPTION_MAX = 255, ENCAPSULATED_MAX = OPTION_MAX - 2 };
+
 // RFC 4173 5, which iPXE's sanboot takes, too.
 void boot_root_path(const struct boot *b, const struct boot_place *p, char ret[BOOT_ROOT_PATH_SIZE])
 {
@@ -31,6 +35,28 @@ void boot_ipxe(struct boot *b, const char *address, const char *paths, struct js
 	boot_line(way, "ipxe", "sanboot %s", paths);
 }
 
+// dnsmasq refuses a file with an option that is too long.
+static bool fits_options(struct boot *b, const char *path)
+{
+	const struct {
+		const char *name, *value;
+		size_t max;
+	} all[] = {
+		{"root path",	       path,	     OPTION_MAX	},
+		{ "name of the initiator", b->initiator,	 OPTION_MAX	    },
+		{ "CHAP name",	       b->user,	ENCAPSULATED_MAX},
+		{ "mutual CHAP name",      b->mutual_user, ENCAPSULATED_MAX},
+	};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		if (strlen(all[i].value) <= all[i].max)
+			continue;
+		boot_left_out(b, BOOT_DNSMASQ, "the %s %.60s... has %zu bytes, must be at most %zu",
+			      all[i].name, all[i].value, strlen(all[i].value), all[i].max);
+		return false;
+	}
+	return true;
+}
+
 // All tags of a line must match. Options 175.190 to 193 are iPXE's.
 static void dnsmasq(struct boot *b, struct json_object *way, const char *path)
 {
@@ -44,7 +70,7 @@ static void dnsmasq(struct boot *b, struct json_object *way, const char *path)
 		{ 193, *b->mutual_user ? BOOT_OTHER_SECRET : ""},
 	};
 	char tags[BOOT_TAG_SIZE + 16] = "tag:ipxe", name[BOOT_TAG_SIZE];
-	if (!boot_can_carry(b, BOOT_DNSMASQ, true))
+	if (!boot_can_carry(b, BOOT_DNSMASQ, true) || !fits_options(b, path))
 		return;
 	boot_line(way, "dnsmasq", "dhcp-match=set:ipxe,175");
 	if (*b->mac) {

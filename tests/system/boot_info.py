@@ -25,6 +25,7 @@ from farblock import (Config, Failure, Farblockd, Process, Scratch, Shell, Skip,
 ADDRESS = "192.0.2.10"  # not 127.0.0.1, which is another machine for the guest
 ADDRESS_6 = "2001:db8::10"
 MISSING = "10.99.0.9"  # an address that this machine does not have; its portals are the first
+MISSING_6 = "2001:db8:1111:2222:3333:4444:5555:6666"
 PORT = "ib.0002c903000a00010002c903000a0002"
 HOST, TARGET = "iqn.2025-03.net.example:machine", "iqn.2025-03.net.example:roots"
 SECRET, OTHER = "correct-horse-1", "correct-horse-2"
@@ -211,6 +212,43 @@ def what_dnsmasq_cannot_carry_is_left_out(shell, group):
     shell(acl, "set", "auth", "userid=machine")
     odd = 'iqn.2025-03.net.example:a"b'
     check("dnsmasq" not in ways(shell, lun, f"initiator={odd}")["TCP"], odd)
+
+
+def what_exceeds_an_option_of_dhcp_is_left_out(shell, group):
+    """An option has 255 bytes, one in an encapsulation 253."""
+    acl, lun = f"{group}/acls/{HOST}", f"{group}/luns/lun0"
+    for key, other in (("userid", "machine"), ("mutual_userid", "")):
+        secret = [] if other else [f"mutual_password={OTHER}"]
+        for size in (253, 254, 255):
+            shell(acl, "set", "auth", f"{key}={'u' * size}", *secret)
+            way = ways(shell, lun)["TCP"]
+            check(("dnsmasq" in way) == (size == 253) and "ipxe" in way, f"{key} of {size} bytes: {way}")
+            if size > 253:
+                warned(shell, group, "bytes, must be at most 253")
+        check("no lines for dnsmasq" in section(shell, lun, "section=dnsmasq").stderr, key)
+        shell(acl, "set", "auth", f"{key}={other}", *(["mutual_password="] if secret else []))
+    for size in (200, 201):
+        target = "iqn.2025-03.net.example:".ljust(size, "x")
+        shell("/iscsi", "create", target)
+        shell(f"/iscsi/{target}/tpg1/luns", "create", "/backstores/ramdisk/root")
+        shell(f"/iscsi/{target}/tpg1/portals", "create", MISSING_6)
+        told = info(shell, f"/iscsi/{target}/tpg1/luns/lun0", f"portal={MISSING_6}")
+        way = told["ways"][0]
+        check(len(way["root_path"][0]) == size + 55 and ("dnsmasq" in way) == (size == 200), way)
+        check(bool([w for w in told["warnings"] if "the root path" in w]) == (size == 201), told)
+        shell("/iscsi", "delete", target)
+
+
+def dnsmasq_has_this_limit(scratch):
+    try:
+        program = farblock.program("dnsmasq")
+    except Skip:
+        return
+    for option, most in (("17", 255), ("encap:175,190", 253)):
+        for size in (most, most + 1):
+            path = scratch.file("long.conf", content=f'dhcp-option=tag:ipxe,{option},"{"x" * size}"\n')
+            done = subprocess.run([program, "--test", "-C", path], capture_output=True, text=True, check=False)
+            check((not done.returncode) == (size == most), f"{option}, {size} bytes: {done.stderr}")
 
 
 def a_line_for_grub_runs_no_command(shell, group):
@@ -564,6 +602,8 @@ def main():
             a_section_is_printed_alone(shell, group)
             a_section_without_a_name_is_refused(shell, group)
             what_dnsmasq_cannot_carry_is_left_out(shell, group)
+            what_exceeds_an_option_of_dhcp_is_left_out(shell, group)
+            dnsmasq_has_this_limit(scratch)
             a_line_for_grub_runs_no_command(shell, group)
             what_ipxe_reads_otherwise_is_left_out(shell, group)
             kernel_words_have_no_blanks(shell, group)
