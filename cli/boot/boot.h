@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// boot-info: what firmware, a DHCP server, initramfs and boot loader of a machine need to boot
-// from a LUN. find.c finds the LUN as its initiator sees it, places.c the addresses of its
-// portals, warn.c what would keep it from booting; iscsi.c, firmware.c and srp.c write the
-// lines, carry.c says which names these cannot have, info.c calls these, show.c prints.
-// Everything blocks, on the shell's thread.
+// boot-info: what firmware, a DHCP server, initramfs and boot loader of a machine need to boot from
+// a LUN. find.c finds the LUN as its initiator sees it, places.c the addresses of its portals,
+// warn.c what would keep it from booting; iscsi.c, firmware.c, paths.c and srp.c write the lines,
+// carry.c says which names these cannot have, info.c calls these, show.c prints. Everything blocks,
+// on the shell's thread.
 #pragma once
 
 #include <json-c/json.h>
@@ -156,6 +156,23 @@ void boot_ipxe(struct boot *b, const char *address, const char *paths, struct js
 // All lines of the firmware at a place that has TCP.
 void boot_firmware(struct boot *b, const struct boot_place *tcp, struct json_object *way);
 void boot_warn_of_dnsmasq(struct boot *b);
+
+// ---- paths.c ----
+
+// As many as attach takes URLs (TOOL_ARGS_MAX); x86's kernel command line has 2047 characters, and
+// has other words, too.
+enum { BOOT_PATHS_MAX = 16, BOOT_PATHS_SIZE = 1500 };
+
+struct boot_paths {
+	char words[BOOT_PATHS_SIZE];
+	unsigned count, left_out;
+};
+
+// Adds a path, if it fits; none is cut off.
+bool boot_add_path(struct boot_paths *p, const char *word);
+// Whether a path has this part, which ends at a comma or the end of the path.
+bool boot_has_path(const struct boot_paths *p, const char *part);
+void boot_warn_of_paths(struct boot *b, const struct boot_paths *p);
 
 // ---- places.c: fills places and warns of portals that do not work ----
 int boot_find_places(struct boot *b, struct err *e);

@@ -137,40 +137,36 @@ static void iser_way(struct boot *b, const struct boot_place *p)
 
 // ---- all paths ----
 
-static void append(char *to, size_t size, const char *word)
-{
-	size_t n = strlen(to);
-	if (n + strlen(word) + 2 <= size)
-		snprintf(to + n, size - n, " %s", word);
-}
-
-// Firmware and initiator take several paths at once; what does not fit is left out.
+// Firmware and initiator take several paths at once.
 static void all_ways(struct boot *b)
 {
-	char san[4096] = "", user[4096] = "", text[BOOT_URL_SIZE], word[BOOT_URL_SIZE + 30];
-	unsigned reached = 0;
-	const char *first = NULL; // of IPv4 if there is one
+	struct boot_paths san = { 0 }, user = { 0 };
+	char text[BOOT_URL_SIZE], word[BOOT_URL_SIZE + 30];
+	const char *first = NULL, *first_tcp = NULL; // of IPv4 if there is one
 	for (unsigned i = 0; i < b->place_count; i++) {
 		const struct boot_place *p = &b->places[i];
 		if (!p->is_wanted)
 			continue;
-		if (!first || boot_is_6(first))
-			first = p->address;
-		if (p->has_tcp) {
-			boot_root_path(b, p, text);
-			append(san, sizeof san, text);
-			reached++;
-		}
 		url(b, p, p->has_iser && !p->has_tcp, text);
 		snprintf(word, sizeof word, "farblock.root=user:%s", text);
-		append(user, sizeof user, word);
+		if (!boot_add_path(&user, word))
+			continue;
+		if (!first || boot_is_6(first))
+			first = p->address;
+		if (!p->has_tcp)
+			continue;
+		boot_root_path(b, p, text);
+		boot_add_path(&san, text); // shorter than the word
+		if (!first_tcp || boot_is_6(first_tcp))
+			first_tcp = p->address;
 	}
 	struct json_object *way = boot_way(b, "several paths", "all portals");
-	if (reached > 1)
-		boot_ipxe(b, first, san + 1, way);
+	if (san.count > 1)
+		boot_ipxe(b, first_tcp, san.words, way);
 	if (boot_can_carry(b, BOOT_WORDS, true))
-		boot_line(way, "farblock_initiator", "%s farblock.initiator=%s %s", user + 1,
+		boot_line(way, "farblock_initiator", "%s farblock.initiator=%s %s", user.words,
 			  b->initiator, boot_ip_word(first));
+	boot_warn_of_paths(b, &user);
 }
 
 static void warn_of_ipv6(struct boot *b)

@@ -308,6 +308,26 @@ def a_waiting_portal_has_no_lines_while_another_listens(shell, group):
     shell(f"{group}/portals", "delete", MISSING, "3260")
 
 
+def several_paths_are_what_attach_takes(shell, group):
+    """16 URLs, and a kernel command line of 2047 characters."""
+    ports = [str(port) for port in range(4001, 4018)]
+    for port in ports:
+        shell(f"{group}/portals", "create", ADDRESS, port)
+    for user, fewest, most in (("machine", 16, 16), ("m" * 200, 4, 8)):
+        shell(f"{group}/acls/{HOST}", "set", "auth", f"userid={user}")
+        way = ways(shell, group)["several paths"]
+        words = way["farblock_initiator"][0]
+        count = words.count("farblock.root=user:iscsi://")
+        check(fewest <= count <= most and len(words) < 1600, f"{count} of {len(words)} characters: {words}")
+        script = way["ipxe"][-1].split()
+        check(script[0] == "sanboot" and len(script) == 1 + count, script)
+        warned(shell, group, f"the lines have {count} of 18 paths")
+    shell(f"{group}/acls/{HOST}", "set", "auth", "userid=machine")
+    for port in ports:
+        shell(f"{group}/portals", "delete", ADDRESS, port)
+    check("several paths" not in ways(shell, group), "one portal")
+
+
 def a_portal_is_chosen(shell, group):
     """On a server with two interfaces."""
     run(["ip", "link", "add", "eth0", "type", "veth", "peer", "name", "other"])
@@ -551,6 +571,19 @@ def several_srp_paths_have_a_name_each(shell, config):
     check([w for w in told["warnings"] if w.startswith("several paths need as many ports")], told)
 
 
+def several_srp_paths_are_what_attach_takes(shell, config):
+    told = info(shell, config.many.path)
+    way = told["ways"][-1]
+    for name, word in (("farblock", "farblock.root=srp:"), ("farblock_initiator", "farblock.root=user:srp://")):
+        count = way[name][0].count(word)
+        check(2 < count <= 16 and len(way[name][0]) < 1600, f"{name}: {count}: {way[name]}")
+        check(way[name][0].endswith(" ip=dhcp"), way)
+    count = way["farblock"][0].count("farblock.root=")
+    check([w for w in told["warnings"] if f"the lines have {count} of 18 paths" in w], told["warnings"])
+    user = ways(shell, config.paths.path)["several paths"]["farblock_initiator"][0].split()
+    check(len(user) == 3 and len(set(user)) == 3, user)
+
+
 def a_waiting_srp_portal_is_no_path(shell, config):
     """Such as one on an address of which 0.0.0.0 has the port."""
     told = info(shell, config.waiting.path)
@@ -562,6 +595,16 @@ def a_waiting_srp_portal_is_no_path(shell, config):
     words = [way for way in told["ways"] if way["transport"] == "several paths"][0]["farblock"][0].split()
     reached = sorted(re.search(",dest=([^,]*)", word)[1] for word in words if ",dest=" in word)
     check(reached == [f"192.0.2.1:{port}", f"198.51.100.1:{port}"], words)
+
+
+def an_srp_address_is_one_path(shell, config):
+    """That of two portals, which both wait here since the port is taken."""
+    told = info(shell, config.taken.path)
+    check(len([w for w in told["warnings"] if "is waiting" in w]) == 2, told["warnings"])
+    way = [way for way in told["ways"] if way["transport"] == "several paths"][0]
+    for name in ("farblock", "farblock_initiator"):
+        words = [word for word in way[name][0].split() if "192.0.2.1:" in word]
+        check(len(words) == 1, f"{name}: {way}")
 
 
 def shell_json(shell, *words):
@@ -588,6 +631,8 @@ def main():
         config.srp = config.srp_target([config.ramdisk("srp", 1 << 20, attributes={"block_size": 4096})])
         config.paths = config.srp_target([config.ramdisk("paths", 1 << 20)], acls=("192.0.2.7",), portals=2,
                                          wwn="ib.fe80000000000000020c29fffe3a1102")
+        config.many = config.srp_target([config.ramdisk("many", 1 << 20)], acls=("192.0.2.7",), portals=18,
+                                        wwn="ib.fe80000000000000020c29fffe3a1103")
         port = farblock.free_port()
         config.waiting = config.srp_target([config.ramdisk("waiting", 1 << 20)],
                                            portals=[("127.0.0.1", port), (MISSING, port)],
@@ -596,7 +641,12 @@ def main():
         config.everywhere = config.srp_target([config.ramdisk("everywhere", 1 << 20)],
                                               portals=[("0.0.0.0", port), ("192.0.2.1", port)],
                                               wwn="ib.fe80000000000000020c29fffe3a1105")
-        with Farblockd(scratch, config) as daemon:
+        taken = socket.create_server(("0.0.0.0", 0))
+        port = taken.getsockname()[1]
+        config.taken = config.srp_target([config.ramdisk("taken", 1 << 20)],
+                                         portals=[("0.0.0.0", port), ("192.0.2.1", port)],
+                                         wwn="ib.fe80000000000000020c29fffe3a1106")
+        with taken, Farblockd(scratch, config) as daemon:
             shell = Shell(daemon)
             group = make(shell)
             a_section_is_printed_alone(shell, group)
@@ -608,6 +658,7 @@ def main():
             what_ipxe_reads_otherwise_is_left_out(shell, group)
             kernel_words_have_no_blanks(shell, group)
             a_waiting_portal_has_no_lines_while_another_listens(shell, group)
+            several_paths_are_what_attach_takes(shell, group)
             a_mac_is_checked(shell, group)
             a_lun_is_found_by_each_of_its_paths(shell, group)
             kernel_words_are_those_of_the_transport(shell, group)
@@ -618,10 +669,12 @@ def main():
             dnsmasq_takes_the_lines(scratch, shell, group)
             srp_lines_are_those_of_its_portals(shell, config)
             several_srp_paths_have_a_name_each(shell, config)
+            several_srp_paths_are_what_attach_takes(shell, config)
             export_prints_it_too(scratch, shell)
             a_machine_boots_by_the_printed_script(scratch, shell, group)
             a_portal_is_chosen(shell, group)
             a_waiting_srp_portal_is_no_path(shell, config)
+            an_srp_address_is_one_path(shell, config)
             each_machine_is_offered_its_own_disk(scratch, shell, group)
     return 0
 
