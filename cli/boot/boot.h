@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // boot-info: what firmware, a DHCP server, initramfs and boot loader of a machine need to boot from
 // a LUN. find.c finds the LUN as its initiator sees it, places.c the addresses of its portals,
-// warn.c what would keep it from booting; iscsi.c and srp.c write the lines, info.c calls these,
-// show.c prints. Everything blocks, on the shell's thread.
+// warn.c what would keep it from booting; iscsi.c, firmware.c, paths.c and srp.c write the lines,
+// carry.c says which names these cannot have, info.c calls these, show.c prints. Everything blocks,
+// on the shell's thread.
 #pragma once
 
 #include <json-c/json.h>
@@ -12,7 +13,20 @@
 #include "cli/shell/shell.h"
 #include "transport/tcp/addr.h"
 
-enum { BOOT_NAME_SIZE = 224, BOOT_PATH_SIZE = 600, BOOT_PLACES_MAX = 32 };
+// Secrets are never printed: these stand for them.
+#define BOOT_SECRET	  "SECRET"
+#define BOOT_OTHER_SECRET "TARGET-PASSWORD"
+
+enum {
+	BOOT_NAME_SIZE = 224,
+	BOOT_PATH_SIZE = 600,
+	BOOT_PLACES_MAX = 32,
+	BOOT_ROOT_PATH_SIZE = 400,
+	BOOT_URL_SIZE = 700
+};
+
+// Who reads a line that has names in it.
+enum boot_reader { BOOT_IPXE, BOOT_DNSMASQ, BOOT_WORDS, BOOT_GRUB, BOOT_READERS };
 
 // An address at which initiators reach a portal.
 struct boot_place {
@@ -21,6 +35,7 @@ struct boot_place {
 	bool has_tcp, has_iser;	   // of iSCSI
 	bool has_device;	   // iSER by an RDMA device, not only by software iWARP
 	bool is_wanted;		   // not there only for the TCP at the same address
+	bool is_waiting;	   // of a portal that does not listen
 };
 
 // What the user asks for; all but the path may be NULL.
@@ -59,6 +74,8 @@ struct boot {
 	struct boot_settings settings;
 	unsigned place_count;
 	struct boot_place places[BOOT_PLACES_MAX];
+	bool leaves_waiting_out; // since another portal listens
+	bool is_left_out[BOOT_READERS];
 	struct json_object *warnings, *ways; // arrays of the answer, borrowed
 };
 
@@ -72,6 +89,8 @@ int boot_info(struct shell *s, const char *path, const char *initiator, struct j
 // Prints the lines of one section, of the first way that has it, and on standard error the
 // warnings. -ENOENT, and -EINVAL where INITIATOR would stand for a name, with text and no lines.
 int boot_show_section(struct json_object *o, const char *name, FILE *out, struct err *e);
+// Prints the warnings on standard error.
+void boot_show_warnings(struct json_object *o);
 // Prints all of it.
 void boot_show(struct json_object *info, FILE *out);
 
@@ -118,6 +137,42 @@ int boot_refuse_portal(const struct boot *b, struct err *e);
 // The tag of the machine's lines for dnsmasq, which no other machine has.
 enum { BOOT_TAG_SIZE = BOOT_NAME_SIZE + 16 };
 void boot_tag(const struct boot *b, char ret[BOOT_TAG_SIZE]);
+
+// ---- carry.c ----
+
+// Whether the reader takes the names as they are, has_chap: those of CHAP, too. If not, a warning
+// says so once.
+bool boot_can_carry(struct boot *b, enum boot_reader reader, bool has_chap);
+// The warning that the reader gets no lines, and why.
+void boot_left_out(struct boot *b, enum boot_reader reader, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+// ---- firmware.c ----
+
+void boot_root_path(const struct boot *b, const struct boot_place *p,
+		    char ret[BOOT_ROOT_PATH_SIZE]);
+// iPXE's script; the address says how it gets one itself, paths are root paths.
+void boot_ipxe(struct boot *b, const char *address, const char *paths, struct json_object *way);
+// All lines of the firmware at a place that has TCP.
+void boot_firmware(struct boot *b, const struct boot_place *tcp, struct json_object *way);
+void boot_warn_of_dnsmasq(struct boot *b);
+
+// ---- paths.c ----
+
+// As many as attach takes URLs (TOOL_ARGS_MAX); x86's kernel command line has 2047 characters, and
+// has other words, too.
+enum { BOOT_PATHS_MAX = 16, BOOT_PATHS_SIZE = 1500 };
+
+struct boot_paths {
+	char words[BOOT_PATHS_SIZE];
+	unsigned count, left_out;
+};
+
+// Adds a path, if it fits; none is cut off.
+bool boot_add_path(struct boot_paths *p, const char *word);
+// Whether a path has this part, which ends at a comma or the end of the path.
+bool boot_has_path(const struct boot_paths *p, const char *part);
+void boot_warn_of_paths(struct boot *b, const struct boot_paths *p);
 
 // ---- places.c: fills places and warns of portals that do not work ----
 int boot_find_places(struct boot *b, struct err *e);

@@ -59,6 +59,8 @@ static int ask_initiator(struct shell *s, struct json_object *info, const char *
 	const char *words[8] = { "boot-check", url }, **next = words + 2;
 	const char *name = text_field(info, "initiator"), *user = text_field(info, "user");
 	int r = url_of(info, url, e);
+	if (r < 0)
+		boot_show_warnings(info);
 	if (!r && *user && !secret)
 		r = err_set(e, -EBADRQC, "boot-check: CHAP of %.100s: no secret (password=- asks)",
 			    user);
@@ -75,9 +77,11 @@ static int ask_initiator(struct shell *s, struct json_object *info, const char *
 	if (s->is_json)
 		*next++ = "--json";
 	r = initiator_run(words, secret, &report, e);
-	// It says why a LUN does not boot also when that is an error.
-	if (report)
+	// It says why a LUN does not boot also when that is an error. Without it nobody logged in.
+	if (report && *report)
 		fputs(report, s->look.out);
+	else if (r < 0)
+		boot_show_warnings(info);
 	free(report);
 	if (r < 0) {
 		in_own_words(e);
@@ -88,12 +92,14 @@ static int ask_initiator(struct shell *s, struct json_object *info, const char *
 
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	const char *word = line_value(l, "lun", 0), *initiator = line_value(l, "initiator", 1);
+	const char *word = line_value(l, "lun", 0);
+	struct boot_wish w = { .initiator = line_value(l, "initiator", 1),
+			       .portal = line_value(l, "portal", 3) };
 	struct json_object *info = NULL;
 	char *lun = NULL;
 	int r = shell_path(path, word ? word : ".", &lun, e);
 	if (!r)
-		r = boot_info(s, lun, initiator, &info, e);
+		w.path = lun, r = boot_info_of(s, &w, &info, e);
 	if (!r)
 		r = ask_initiator(s, info, line_value(l, "password", 2), e);
 	json_object_put(info);
@@ -106,6 +112,7 @@ static const struct shell_param params[] = {
 	{"lun", "node", false, NULL, "as of boot-info"},
 	{"initiator", "string", false, NULL, "name to log in with; default: of the ACL that maps the LUN"},
 	{"password", "string", false, NULL, "CHAP secret, where the ACL needs one; - asks for it"},
+	{"portal", "string", false, NULL, "ADDRESS[:PORT] to log in at; default: the first that listens"},
 	{0},
 };
 // clang-format on

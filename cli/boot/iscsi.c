@@ -1,113 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// boot-info: lines of iSCSI over TCP and of iSER, at each address. Secrets are never printed:
-// SECRET stands for them.
+// boot-info: lines of iSCSI over TCP and of iSER, at each address.
 #include <string.h>
 
 #include "cli/boot/boot.h"
 
-#define SECRET	       "SECRET"
-#define OTHER_SECRET   "TARGET-PASSWORD"
-#define ROOT_PATH_MAX  400
-#define CHAP_WORDS_MAX 700
-
-// RFC 4173 5, which iPXE's sanboot takes, too.
-static void root_path(const struct boot *b, const struct boot_place *p, char ret[ROOT_PATH_MAX])
-{
-	snprintf(ret, ROOT_PATH_MAX, "iscsi:%s::%s:%x:%s", p->address, p->port,
-		 boot_firmware_lun(b->lun), b->target);
-}
+enum { CHAP_WORDS_MAX = 700 };
 
 static void url(const struct boot *b, const struct boot_place *p, bool is_iser,
-		char ret[ROOT_PATH_MAX + 300])
+		char ret[BOOT_URL_SIZE])
 {
-	snprintf(ret, ROOT_PATH_MAX + 300, "%s://%s%s%s:%s/%s/%u", is_iser ? "iser" : "iscsi",
-		 b->user, *b->user ? "@" : "", p->address, p->port, b->target, b->lun);
-}
-
-// ---- the firmware ----
-
-static void ipxe_settings(const struct boot *b, struct json_object *way)
-{
-	boot_line(way, "ipxe", "#!ipxe");
-	boot_line(way, "ipxe", "isset ${ip} || dhcp");
-	boot_line(way, "ipxe", "set initiator-iqn %s", b->initiator);
-	if (*b->user) {
-		boot_line(way, "ipxe", "set username %s", b->user);
-		boot_line(way, "ipxe", "set password " SECRET);
-	}
-	if (*b->mutual_user) {
-		boot_line(way, "ipxe", "set reverse-username %s", b->mutual_user);
-		boot_line(way, "ipxe", "set reverse-password " OTHER_SECRET);
-	}
-}
-
-// Quotes protect commas and blanks; a quote ends the value, and a backslash changes it.
-static const char *unquotable(const struct boot *b)
-{
-	const char *all[] = { b->target, b->initiator, b->user, b->mutual_user };
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		for (const char *p = all[i]; *p; p++)
-			if (strchr("\"\\", *p) || (unsigned char)*p < ' ' || *p == 127)
-				return all[i];
-	return NULL;
-}
-
-// All tags of a line must match. Options 175.190 to 193 are iPXE's.
-static void dnsmasq(const struct boot *b, struct json_object *way, const char *path)
-{
-	const struct {
-		int option;
-		const char *value;
-	} chap[] = {
-		{190,  b->user			       },
-		{ 191, *b->user ? SECRET : ""	      },
-		{ 192, b->mutual_user		      },
-		{ 193, *b->mutual_user ? OTHER_SECRET : ""},
-	};
-	char tags[BOOT_TAG_SIZE + 16] = "tag:ipxe", name[BOOT_TAG_SIZE];
-	if (unquotable(b))
-		return;
-	boot_line(way, "dnsmasq", "dhcp-match=set:ipxe,175");
-	if (*b->mac) {
-		boot_tag(b, name);
-		snprintf(tags, sizeof tags, "tag:ipxe,tag:%s", name);
-		boot_line(way, "dnsmasq", "dhcp-host=%s,set:%s", b->mac, name);
-	}
-	boot_line(way, "dnsmasq", "dhcp-option=%s,17,\"%s\"", tags, path);
-	boot_line(way, "dnsmasq", "dhcp-option=%s,203,\"%s\"", tags, b->initiator);
-	for (size_t i = 0; i < sizeof chap / sizeof *chap; i++)
-		if (*chap[i].value)
-			boot_line(way, "dnsmasq", "dhcp-option=%s,encap:175,%d,\"%s\"", tags,
-				  chap[i].option, chap[i].value);
-}
-
-static void warn_of_dnsmasq(struct boot *b)
-{
-	const char *section = b->wish->section, *name = unquotable(b);
-	bool has_lines = false;
-	json_each (way, b->ways)
-		has_lines = has_lines || json_field(way, "ipxe");
-	if (!has_lines || (section && strcmp(section, "dnsmasq")))
-		return;
-	if (name)
-		boot_warn(b,
-			  "no lines for dnsmasq: %.100s has a quote, backslash or control "
-			  "character, which they cannot carry: choose letters and digits",
-			  name);
-	else if (!*b->mac)
-		boot_warn(b, "by the lines for dnsmasq every iPXE machine of the network gets this "
-			     "disk, and two of them destroy its file system (mac=ADDRESS: lines "
-			     "for one machine)");
-}
-
-static void firmware(const struct boot *b, const struct boot_place *tcp, struct json_object *way)
-{
-	char path[ROOT_PATH_MAX];
-	root_path(b, tcp, path);
-	ipxe_settings(b, way);
-	boot_line(way, "ipxe", "sanboot %s", path);
-	boot_line(way, "root_path", "%s", path);
-	dnsmasq(b, way, path);
+	snprintf(ret, BOOT_URL_SIZE, "%s://%s%s%s:%s/%s/%u", is_iser ? "iser" : "iscsi", b->user,
+		 *b->user ? "@" : "", p->address, p->port, b->target, b->lun);
 }
 
 // ---- kernel words ----
@@ -124,17 +27,20 @@ static void chap_words(const struct boot *b, const char *prefix, const char *in,
 	int n = 0;
 	*ret = 0;
 	if (*b->user)
-		n = snprintf(ret, size, " %susername=%s %spassword=" SECRET, prefix, b->user,
+		n = snprintf(ret, size, " %susername=%s %spassword=" BOOT_SECRET, prefix, b->user,
 			     prefix);
 	if (*b->mutual_user && n > 0 && (size_t)n < size)
-		snprintf(ret + n, size - (size_t)n, " %s%susername=%s %s%spassword=" OTHER_SECRET,
-			 prefix, in, b->mutual_user, prefix, in);
+		snprintf(ret + n, size - (size_t)n,
+			 " %s%susername=%s %s%spassword=" BOOT_OTHER_SECRET, prefix, in,
+			 b->mutual_user, prefix, in);
 }
 
-static void dracut(const struct boot *b, const struct boot_place *p, bool is_iser,
+static void dracut(struct boot *b, const struct boot_place *p, bool is_iser,
 		   struct json_object *way)
 {
 	char chap[CHAP_WORDS_MAX];
+	if (!boot_can_carry(b, BOOT_WORDS, true))
+		return;
 	chap_words(b, "rd.iscsi.", "in.", chap, sizeof chap);
 	boot_line(way, "dracut",
 		  "%s rd.neednet=1 rd.iscsi.initiator=%s%s%s netroot=iscsi:%s::%s:%u:%s",
@@ -143,28 +49,32 @@ static void dracut(const struct boot *b, const struct boot_place *p, bool is_ise
 		  b->lun, b->target);
 }
 
-static void user_space(const struct boot *b, const struct boot_place *p, bool is_iser,
+static void user_space(struct boot *b, const struct boot_place *p, bool is_iser,
 		       struct json_object *way)
 {
-	char text[ROOT_PATH_MAX + 300];
+	char text[BOOT_URL_SIZE];
 	url(b, p, is_iser, text);
 	if (!boot_is_6(p->address))
 		boot_line(way, "farblock_initiator_ibft", "farblock.root=user:ibft");
-	boot_line(way, "farblock_initiator", "farblock.root=user:%s farblock.initiator=%s %s", text,
-		  b->initiator, boot_ip_word(p->address));
+	if (boot_can_carry(b, BOOT_WORDS, true))
+		boot_line(way, "farblock_initiator",
+			  "farblock.root=user:%s farblock.initiator=%s %s", text, b->initiator,
+			  boot_ip_word(p->address));
 }
 
 // What farblock's boot scripts take, which have CHAP from elsewhere; protocol: iscsi (TCP) or iser,
 // more: further words, with a blank before each.
-static void own_words(const struct boot *b, const struct boot_place *p, const char *protocol,
+static void own_words(struct boot *b, const struct boot_place *p, const char *protocol,
 		      const char *more, struct json_object *way)
 {
-	char words[ROOT_PATH_MAX + 700];
+	char words[BOOT_ROOT_PATH_SIZE + 700];
+	if (!boot_can_carry(b, BOOT_WORDS, false))
+		return;
 	snprintf(words, sizeof words, "farblock.root=%s:%s:6:%s:%u:%s farblock.initiator=%s%s %s",
 		 protocol, p->address, p->port, b->lun, b->target, b->initiator, more,
 		 boot_ip_word(p->address));
 	boot_line(way, "farblock", "%s", words);
-	if (boot_is_6(p->address))
+	if (boot_is_6(p->address) && boot_can_carry(b, BOOT_GRUB, false))
 		grub(way, words);
 }
 
@@ -178,10 +88,11 @@ static void tcp_tables(struct json_object *way)
 }
 
 // The words of open-iscsi's script, which have no way to an address of IPv6.
-static void initramfs_tools(const struct boot *b, const struct boot_place *p,
-			    struct json_object *way)
+static void initramfs_tools(struct boot *b, const struct boot_place *p, struct json_object *way)
 {
 	char chap[CHAP_WORDS_MAX];
+	if (!boot_can_carry(b, BOOT_WORDS, true))
+		return;
 	chap_words(b, "iscsi_", "in_", chap, sizeof chap);
 	boot_line(way, "initramfs_tools",
 		  "ip=dhcp iscsi_initiator=%s iscsi_target_name=%s iscsi_target_ip=%s "
@@ -194,7 +105,7 @@ static void tcp_way(struct boot *b, const struct boot_place *p)
 	char name[200];
 	snprintf(name, sizeof name, "%s:%s", p->address, p->port);
 	struct json_object *way = boot_way(b, "TCP", name);
-	firmware(b, p, way);
+	boot_firmware(b, p, way);
 	if (!boot_is_6(p->address)) {
 		tcp_tables(way);
 		initramfs_tools(b, p, way);
@@ -212,7 +123,7 @@ static void iser_way(struct boot *b, const struct boot_place *p)
 	snprintf(name, sizeof name, "%s:%s", p->address, p->port);
 	struct json_object *way = boot_way(b, "iSER", name);
 	if (tcp)
-		firmware(b, tcp, way);
+		boot_firmware(b, tcp, way);
 	if (tcp && !boot_is_6(p->address)) {
 		char words[80];
 		snprintf(words, sizeof words, "farblock.root=iser:ibft%s", device);
@@ -226,41 +137,36 @@ static void iser_way(struct boot *b, const struct boot_place *p)
 
 // ---- all paths ----
 
-static void append(char *to, size_t size, const char *word)
-{
-	size_t n = strlen(to);
-	if (n + strlen(word) + 2 <= size)
-		snprintf(to + n, size - n, " %s", word);
-}
-
-// Firmware and initiator take several paths at once; what does not fit is left out.
+// Firmware and initiator take several paths at once.
 static void all_ways(struct boot *b)
 {
-	char san[4096] = "", user[4096] = "", text[ROOT_PATH_MAX + 300], word[ROOT_PATH_MAX + 330];
-	unsigned reached = 0;
-	const char *first = NULL; // of IPv4 if there is one
+	struct boot_paths san = { 0 }, user = { 0 };
+	char text[BOOT_URL_SIZE], word[BOOT_URL_SIZE + 30];
+	const char *first = NULL, *first_tcp = NULL; // of IPv4 if there is one
 	for (unsigned i = 0; i < b->place_count; i++) {
 		const struct boot_place *p = &b->places[i];
 		if (!p->is_wanted)
 			continue;
-		if (!first || boot_is_6(first))
-			first = p->address;
-		if (p->has_tcp) {
-			root_path(b, p, text);
-			append(san, sizeof san, text);
-			reached++;
-		}
 		url(b, p, p->has_iser && !p->has_tcp, text);
 		snprintf(word, sizeof word, "farblock.root=user:%s", text);
-		append(user, sizeof user, word);
+		if (!boot_add_path(&user, word))
+			continue;
+		if (!first || boot_is_6(first))
+			first = p->address;
+		if (!p->has_tcp)
+			continue;
+		boot_root_path(b, p, text);
+		boot_add_path(&san, text); // shorter than the word
+		if (!first_tcp || boot_is_6(first_tcp))
+			first_tcp = p->address;
 	}
 	struct json_object *way = boot_way(b, "several paths", "all portals");
-	if (reached > 1) {
-		ipxe_settings(b, way);
-		boot_line(way, "ipxe", "sanboot%s", san);
-	}
-	boot_line(way, "farblock_initiator", "%s farblock.initiator=%s %s", user + 1, b->initiator,
-		  boot_ip_word(first));
+	if (san.count > 1)
+		boot_ipxe(b, first_tcp, san.words, way);
+	if (boot_can_carry(b, BOOT_WORDS, true))
+		boot_line(way, "farblock_initiator", "%s farblock.initiator=%s %s", user.words,
+			  b->initiator, boot_ip_word(first));
+	boot_warn_of_paths(b, &user);
 }
 
 static void warn_of_ipv6(struct boot *b)
@@ -294,6 +200,5 @@ void boot_iscsi_ways(struct boot *b)
 	if (wanted > 1)
 		all_ways(b);
 	warn_of_ipv6(b);
-	if (wanted)
-		warn_of_dnsmasq(b);
+	boot_warn_of_dnsmasq(b);
 }

@@ -100,11 +100,12 @@ static void add_portal(struct boot *b, struct json_object *info, const char *nam
 	}
 	bool is_any = tcp_addr_is_wildcard(&a);
 	p.is_wanted = is_any && boot_wants(b, &a);
+	p.is_waiting = !strcmp(text_field(info, "state"), "waiting");
 	if (!is_any && !boot_wants_address(b, &a)) {
 		boot_keep_known(b, &a);
 		return;
 	}
-	if (!strcmp(text_field(info, "state"), "waiting"))
+	if (p.is_waiting)
 		boot_warn(b, "portal %.90s is waiting, no machine can log in there: %.150s", name,
 			  text_field(info, "reason"));
 	if (tcp_addr_is_loopback(&a))
@@ -167,6 +168,30 @@ int boot_each_portal(struct boot *b,
 	return 0;
 }
 
+// A place that listens, and where firmware logs in if it does at the other.
+static bool has_better(const struct boot *b, const struct boot_place *than)
+{
+	for (unsigned i = 0; i < b->place_count; i++) {
+		const struct boot_place *p = &b->places[i];
+		if (p->is_wanted && !p->is_waiting && (p->has_tcp || !than->has_tcp))
+			return true;
+	}
+	return false;
+}
+
+// No machine boots from them; they are better than none, as the lines are right once they listen.
+static void leave_waiting_out(struct boot *b)
+{
+	unsigned kept = 0;
+	for (unsigned i = 0; i < b->place_count; i++) {
+		if (b->places[i].is_waiting && has_better(b, &b->places[i]))
+			b->leaves_waiting_out = true;
+		else
+			b->places[kept++] = b->places[i];
+	}
+	b->place_count = kept;
+}
+
 int boot_find_places(struct boot *b, struct err *e)
 {
 	int r = boot_each_portal(b, add_portal, e);
@@ -175,6 +200,7 @@ int boot_find_places(struct boot *b, struct err *e)
 	if (!b->place_count && !b->has_portal)
 		boot_warn(b, "%.200s has no portal that works (%.200s/portals create)", b->target,
 			  b->group);
+	leave_waiting_out(b);
 	if (!b->is_srp) {
 		warn_of_iser_alone(b);
 		warn_of_software(b);

@@ -65,11 +65,16 @@ static bool lacks_name(struct json_object *o, struct json_object *lines)
 	return false;
 }
 
+void boot_show_warnings(struct json_object *o)
+{
+	json_each (warning, json_field(o, "warnings"))
+		fprintf(stderr, "Warning: %s.\n", json_object_get_string(warning));
+}
+
 int boot_show_section(struct json_object *o, const char *name, FILE *out, struct err *e)
 {
 	fflush(out);
-	json_each (warning, json_field(o, "warnings"))
-		fprintf(stderr, "Warning: %s.\n", json_object_get_string(warning));
+	boot_show_warnings(o);
 	json_each (way, json_field(o, "ways")) {
 		struct json_object *lines = is_section(name) ? json_field(way, name) : NULL;
 		if (!json_count(lines))

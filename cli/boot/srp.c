@@ -79,40 +79,56 @@ static void put(struct boot *b, const char *portal, struct json_object *o)
 	user_space(b, way, url, ip);
 }
 
-struct paths {
-	char words[4096];
-	const char *ip;
-	unsigned count;
-};
-
-// ib_srp logs in to a target once by each port of an adapter, unless initiator_ext differs.
-static void add_path(struct paths *p, const char *line)
+// What one path differs in from another: its address; without one, all of it.
+static void part_of(const char *word, char *ret, size_t size)
 {
-	char word[600];
-	int length = (int)strcspn(line, " ");
-	bool has_ext = memmem(line, (size_t)length, ",initiator_ext=", 15);
-	snprintf(word, sizeof word, has_ext ? "%.*s" : "%.*s,initiator_ext=%016x", length, line,
-		 p->count + 1);
-	size_t n = strlen(p->words);
-	if (n + strlen(word) + 2 > sizeof p->words)
-		return; // no word is cut off
-	snprintf(p->words + n, sizeof p->words - n, "%s%s", n ? " " : "", word);
-	if (!strstr(p->ip, "dhcp"))
-		p->ip = strstr(line, " ip=") ?: p->ip;
-	p->count++;
+	const char *dest = strstr(word, ",dest=");
+	snprintf(ret, size, "%.*s", dest ? (int)strcspn(dest + 1, ",") + 1 : (int)strlen(word),
+		 dest ?: word);
 }
 
-// Several paths: one word for each.
-static void all_ways(struct boot *b, struct json_object *ways)
+// ib_srp logs in to a target once by each port of an adapter, unless initiator_ext differs.
+static bool add_path(struct boot_paths *p, const char *line, bool is_kernel)
 {
-	struct paths p = { .ip = "" };
-	json_each (way, ways)
-		json_each (line, json_field(way, "farblock"))
-			add_path(&p, json_object_get_string(line));
+	char word[600], part[600], ext[40] = "";
+	snprintf(word, sizeof word, "%.*s", (int)strcspn(line, " "), line);
+	part_of(word, part, sizeof part);
+	if (boot_has_path(p, part))
+		return false;
+	if (is_kernel && !strstr(word, ",initiator_ext="))
+		snprintf(ext, sizeof ext, ",initiator_ext=%016x", p->count + 1);
+	snprintf(part, sizeof part, "%.550s%s", word, ext);
+	return boot_add_path(p, part);
+}
+
+// One word for each path, and that of the machine's address, of IPv4 if one has it.
+static bool section_of_paths(struct boot *b, const char *section, bool is_kernel,
+			     struct json_object **way)
+{
+	struct boot_paths p = { 0 };
+	const char *ip = "";
+	json_each (one, b->ways)
+		json_each (line, json_field(one, section)) {
+			const char *text = json_object_get_string(line);
+			if (add_path(&p, text, is_kernel) && !strstr(ip, "dhcp"))
+				ip = strstr(text, " ip=") ?: ip;
+		}
 	if (p.count < 2)
-		return;
-	boot_line(boot_way(b, "several paths", "all portals"), "farblock", "%s%s", p.words, p.ip);
-	if (is_port(b->initiator))
+		return false;
+	if (!*way)
+		*way = boot_way(b, "several paths", "all portals");
+	boot_line(*way, section, "%s%s", p.words, ip);
+	if (is_kernel)
+		boot_warn_of_paths(b, &p);
+	return true;
+}
+
+static void all_ways(struct boot *b)
+{
+	struct json_object *way = NULL;
+	bool has_kernel = section_of_paths(b, "farblock", true, &way);
+	section_of_paths(b, "farblock_initiator", false, &way);
+	if (has_kernel && is_port(b->initiator))
 		boot_warn(
 			b,
 			"several paths need as many ports of adapters: the kernel's SRP initiator "
@@ -123,6 +139,8 @@ static void all_ways(struct boot *b, struct json_object *ways)
 
 static void add_portal(struct boot *b, struct json_object *info, const char *name)
 {
+	if (b->leaves_waiting_out && !strcmp(text_field(info, "state"), "waiting"))
+		return;
 	json_each (one, json_field(info, "attach"))
 		if (is_wanted(b, name, text_field(one, "add_target")))
 			put(b, name, one);
@@ -133,6 +151,6 @@ int boot_srp_ways(struct boot *b, struct err *e)
 	int r = boot_each_portal(b, add_portal, e);
 	if (r < 0)
 		return r;
-	all_ways(b, b->ways);
+	all_ways(b);
 	return 0;
 }

@@ -7,6 +7,7 @@ without discovery."""
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 
@@ -187,6 +188,37 @@ def the_shell_checks_a_lun_of_its_daemon(shell, disk, target):
     check("--initiator-name" not in told and "initiator=" in told, told)
 
 
+def taken_port():
+    """A socket that has a port and refuses connections; the port is lower than those of the tests."""
+    for port in range(10001, 10999):
+        taken = socket.socket()
+        try:
+            taken.bind(("127.0.0.1", port))
+            return taken
+        except OSError:
+            taken.close()
+    raise Skip("no free port")
+
+
+def the_shell_logs_in_at_a_portal_that_listens(shell, disk, target):
+    path = disk.image()
+    put(path, 0, mbr.build())
+    disk.look(path)
+    lun, portals = f"{target.path}/luns/lun0", f"{target.path}/portals"
+    with taken_port() as taken:
+        port = str(taken.getsockname()[1])
+        waiting = f"127.0.0.1:{port}"
+        shell(portals, "create", "127.0.0.1", port)
+        check(json.loads(shell("--json", f"{portals}/{waiting}", "info"))["state"] == "waiting", "its state")
+        for words in ([], ["portal=127.0.0.1"], [f"portal=127.0.0.1:{target.port}"]):
+            check("boot code of an unknown loader" in shell("boot-check", lun, *words), words)
+        shell("boot-check", lun, "portal=127.0.0.2", status=3, text=f"127.0.0.1:{target.port}")
+        done = subprocess.run([program("farblock"), "--socket", shell.daemon.socket_path, "boot-check", lun,
+                               f"portal={waiting}"], capture_output=True, text=True, timeout=60, check=False)
+        check(done.returncode and f"Warning: portal {waiting} is waiting" in done.stderr, done)
+        shell(portals, "delete", "127.0.0.1", port)
+
+
 def it_logs_in_as_firmware_does(shell, daemon, target):
     """By the keys of iPXE and CHAP with MD5 alone; other verdicts than those of a disk are errors."""
     words = ["--initiator-name", HOST, "--chap-user", "machine"]
@@ -221,6 +253,7 @@ def run_all():
             the_loader_of_uefi_is_found(disk)
             blocks_of_4096_bytes_do_not_boot_by_bios(scratch, target)
             grub_is_recognised(disk)
+            the_shell_logs_in_at_a_portal_that_listens(Shell(daemon), disk, target)
             the_shell_checks_a_lun_of_its_daemon(Shell(daemon), disk, target)
             it_logs_in_as_firmware_does(Shell(daemon), daemon, target)
     return 0

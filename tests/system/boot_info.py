@@ -24,6 +24,8 @@ from farblock import (Config, Failure, Farblockd, Process, Scratch, Shell, Skip,
 
 ADDRESS = "192.0.2.10"  # not 127.0.0.1, which is another machine for the guest
 ADDRESS_6 = "2001:db8::10"
+MISSING = "10.99.0.9"  # an address that this machine does not have; its portals are the first
+MISSING_6 = "2001:db8:1111:2222:3333:4444:5555:6666"
 PORT = "ib.0002c903000a00010002c903000a0002"
 HOST, TARGET = "iqn.2025-03.net.example:machine", "iqn.2025-03.net.example:roots"
 SECRET, OTHER = "correct-horse-1", "correct-horse-2"
@@ -167,8 +169,11 @@ def lines_of_ipv6_have_its_words(shell, group):
         check(way["farblock_initiator"][0].endswith(" ip=off"), way)
         check(way["grub"] == [f'GRUB_CMDLINE_LINUX="{way["farblock"][0]}"'], way)
         check(way["dracut"][0].startswith("ip=auto6 rd.neednet=1 "), way)
+        check("ifconf -c ipv6" in way["ipxe"] and not [w for w in way["ipxe"] if "dhcp" in w], way)
     warned(shell, group, "that of dracut is ip=auto6", portal)
-    check(ways(shell, group)["several paths"]["farblock_initiator"][0].endswith(" ip=dhcp"), "both")
+    both = ways(shell, group)["several paths"]
+    check(both["farblock_initiator"][0].endswith(" ip=dhcp"), both)
+    check("isset ${ip} || dhcp" in both["ipxe"] and "ifconf -c ipv6" not in both["ipxe"], both)
     shell(f"{group}/portals", "delete", ADDRESS_6, "3260")
     check(not [w for w in info(shell, group)["warnings"] if "ip=auto6" in w], "IPv4 alone")
 
@@ -207,6 +212,120 @@ def what_dnsmasq_cannot_carry_is_left_out(shell, group):
     shell(acl, "set", "auth", "userid=machine")
     odd = 'iqn.2025-03.net.example:a"b'
     check("dnsmasq" not in ways(shell, lun, f"initiator={odd}")["TCP"], odd)
+
+
+def what_exceeds_an_option_of_dhcp_is_left_out(shell, group):
+    """An option has 255 bytes, one in an encapsulation 253."""
+    acl, lun = f"{group}/acls/{HOST}", f"{group}/luns/lun0"
+    for key, other in (("userid", "machine"), ("mutual_userid", "")):
+        secret = [] if other else [f"mutual_password={OTHER}"]
+        for size in (253, 254, 255):
+            shell(acl, "set", "auth", f"{key}={'u' * size}", *secret)
+            way = ways(shell, lun)["TCP"]
+            check(("dnsmasq" in way) == (size == 253) and "ipxe" in way, f"{key} of {size} bytes: {way}")
+            if size > 253:
+                warned(shell, group, "bytes, must be at most 253")
+        check("no lines for dnsmasq" in section(shell, lun, "section=dnsmasq").stderr, key)
+        shell(acl, "set", "auth", f"{key}={other}", *(["mutual_password="] if secret else []))
+    for size in (200, 201):
+        target = "iqn.2025-03.net.example:".ljust(size, "x")
+        shell("/iscsi", "create", target)
+        shell(f"/iscsi/{target}/tpg1/luns", "create", "/backstores/ramdisk/root")
+        shell(f"/iscsi/{target}/tpg1/portals", "create", MISSING_6)
+        told = info(shell, f"/iscsi/{target}/tpg1/luns/lun0", f"portal={MISSING_6}")
+        way = told["ways"][0]
+        check(len(way["root_path"][0]) == size + 55 and ("dnsmasq" in way) == (size == 200), way)
+        check(bool([w for w in told["warnings"] if "the root path" in w]) == (size == 201), told)
+        shell("/iscsi", "delete", target)
+
+
+def dnsmasq_has_this_limit(scratch):
+    try:
+        program = farblock.program("dnsmasq")
+    except Skip:
+        return
+    for option, most in (("17", 255), ("encap:175,190", 253)):
+        for size in (most, most + 1):
+            path = scratch.file("long.conf", content=f'dhcp-option=tag:ipxe,{option},"{"x" * size}"\n')
+            done = subprocess.run([program, "--test", "-C", path], capture_output=True, text=True, check=False)
+            check((not done.returncode) == (size == most), f"{option}, {size} bytes: {done.stderr}")
+
+
+def a_line_for_grub_runs_no_command(shell, group):
+    lun, portal = f"{group}/luns/lun0", f"portal={ADDRESS_6}"
+    shell(f"{group}/portals", "create", ADDRESS_6)
+    for end in ("$(id>&2)", "`id`", "\\x", "'x", ";x"):
+        words = [lun, portal, f"initiator={HOST}{end}"]
+        done = section(shell, *words, "section=grub")
+        check(done.returncode and not done.stdout and "no line for GRUB" in done.stderr, done)
+        check("no line for GRUB" not in section(shell, *words, "section=root_path").stderr, "another section")
+        warned(shell, group, "no line for GRUB", *words[1:])
+    quote = section(shell, lun, portal, f'initiator={HOST}"x', "section=grub")
+    check(quote.returncode and not quote.stdout, quote)
+    check(section(shell, lun, portal, "section=grub").stdout, "an ordinary name")
+    shell(f"{group}/portals", "delete", ADDRESS_6, "3260")
+
+
+def what_ipxe_reads_otherwise_is_left_out(shell, group):
+    acl, lun = f"{group}/acls/{HOST}", f"{group}/luns/lun0"
+    for user in ("a${ip}", "a #1", "a  b", " a", "a ", "a || b", "a && b", "a ; b", "-a"):
+        shell(acl, "set", "auth", f"userid={user}")
+        done = section(shell, lun, "section=ipxe")
+        check(done.returncode and not done.stdout and "no iPXE script" in done.stderr, f"{user}: {done}")
+        warned(shell, group, "no iPXE script")
+    for user in ("a$b", "a machine", "a#1", "a;b", "a\"b", "a-b"):
+        shell(acl, "set", "auth", f"userid={user}")
+        check(f"set username {user}" in section(shell, lun, "section=ipxe").stdout.splitlines(), user)
+    shell(acl, "set", "auth", "userid=machine")
+
+
+def kernel_words_have_no_blanks(shell, group):
+    lun = f"{group}/luns/lun0"
+    with_chap = {"dracut", "initramfs_tools", "farblock_initiator"}
+    for user in ("a machine", 'a"machine'):
+        shell(f"{group}/acls/{HOST}", "set", "auth", f"userid={user}")
+        way = ways(shell, lun)["TCP"]
+        check(not with_chap & set(way) and "farblock" in way and "farblock_ibft" in way, way)
+        warned(shell, group, "no kernel command lines with this name")
+    shell(f"{group}/acls/{HOST}", "set", "auth", "userid=machine")
+    check(with_chap < set(ways(shell, lun)["TCP"]), "an ordinary name")
+    way = ways(shell, lun, f'initiator={HOST}"x')["TCP"]
+    check(not (with_chap | {"farblock"}) & set(way), way)
+
+
+def a_waiting_portal_has_no_lines_while_another_listens(shell, group):
+    lun = f"{group}/luns/lun0"
+    shell(f"{group}/portals", "create", MISSING)
+    told = info(shell, lun)
+    check({way["portal"] for way in told["ways"]} == {f"{ADDRESS}:3260"}, told["ways"])
+    warned(shell, group, f"{MISSING}:3260 is waiting")
+    check(ADDRESS in section(shell, lun, "section=root_path").stdout, "a section")
+    told = info(shell, lun, f"portal={MISSING}")
+    check({way["portal"] for way in told["ways"]} == {f"{MISSING}:3260"}, told["ways"])
+    shell(f"{group}/portals", "delete", ADDRESS, "3260")
+    check(info(shell, lun)["ways"] == told["ways"], "nothing listens")
+    shell(f"{group}/portals", "create", ADDRESS)
+    shell(f"{group}/portals", "delete", MISSING, "3260")
+
+
+def several_paths_are_what_attach_takes(shell, group):
+    """16 URLs, and a kernel command line of 2047 characters."""
+    ports = [str(port) for port in range(4001, 4018)]
+    for port in ports:
+        shell(f"{group}/portals", "create", ADDRESS, port)
+    for user, fewest, most in (("machine", 16, 16), ("m" * 200, 4, 8)):
+        shell(f"{group}/acls/{HOST}", "set", "auth", f"userid={user}")
+        way = ways(shell, group)["several paths"]
+        words = way["farblock_initiator"][0]
+        count = words.count("farblock.root=user:iscsi://")
+        check(fewest <= count <= most and len(words) < 1600, f"{count} of {len(words)} characters: {words}")
+        script = way["ipxe"][-1].split()
+        check(script[0] == "sanboot" and len(script) == 1 + count, script)
+        warned(shell, group, f"the lines have {count} of 18 paths")
+    shell(f"{group}/acls/{HOST}", "set", "auth", "userid=machine")
+    for port in ports:
+        shell(f"{group}/portals", "delete", ADDRESS, port)
+    check("several paths" not in ways(shell, group), "one portal")
 
 
 def a_portal_is_chosen(shell, group):
@@ -452,6 +571,42 @@ def several_srp_paths_have_a_name_each(shell, config):
     check([w for w in told["warnings"] if w.startswith("several paths need as many ports")], told)
 
 
+def several_srp_paths_are_what_attach_takes(shell, config):
+    told = info(shell, config.many.path)
+    way = told["ways"][-1]
+    for name, word in (("farblock", "farblock.root=srp:"), ("farblock_initiator", "farblock.root=user:srp://")):
+        count = way[name][0].count(word)
+        check(2 < count <= 16 and len(way[name][0]) < 1600, f"{name}: {count}: {way[name]}")
+        check(way[name][0].endswith(" ip=dhcp"), way)
+    count = way["farblock"][0].count("farblock.root=")
+    check([w for w in told["warnings"] if f"the lines have {count} of 18 paths" in w], told["warnings"])
+    user = ways(shell, config.paths.path)["several paths"]["farblock_initiator"][0].split()
+    check(len(user) == 3 and len(set(user)) == 3, user)
+
+
+def a_waiting_srp_portal_is_no_path(shell, config):
+    """Such as one on an address of which 0.0.0.0 has the port."""
+    told = info(shell, config.waiting.path)
+    check([w for w in told["warnings"] if "is waiting" in w], told["warnings"])
+    check([way["transport"] for way in told["ways"]] == ["SRP"], told["ways"])
+    port, target = config.everywhere.port, config.everywhere.path
+    told = info(shell, target)
+    check([w for w in told["warnings"] if f"192.0.2.1:{port} is waiting" in w], told["warnings"])
+    words = [way for way in told["ways"] if way["transport"] == "several paths"][0]["farblock"][0].split()
+    reached = sorted(re.search(",dest=([^,]*)", word)[1] for word in words if ",dest=" in word)
+    check(reached == [f"192.0.2.1:{port}", f"198.51.100.1:{port}"], words)
+
+
+def an_srp_address_is_one_path(shell, config):
+    """That of two portals, which both wait here since the port is taken."""
+    told = info(shell, config.taken.path)
+    check(len([w for w in told["warnings"] if "is waiting" in w]) == 2, told["warnings"])
+    way = [way for way in told["ways"] if way["transport"] == "several paths"][0]
+    for name in ("farblock", "farblock_initiator"):
+        words = [word for word in way[name][0].split() if "192.0.2.1:" in word]
+        check(len(words) == 1, f"{name}: {way}")
+
+
 def shell_json(shell, *words):
     return json.loads(shell("--json", *words))
 
@@ -476,12 +631,34 @@ def main():
         config.srp = config.srp_target([config.ramdisk("srp", 1 << 20, attributes={"block_size": 4096})])
         config.paths = config.srp_target([config.ramdisk("paths", 1 << 20)], acls=("192.0.2.7",), portals=2,
                                          wwn="ib.fe80000000000000020c29fffe3a1102")
-        with Farblockd(scratch, config) as daemon:
+        config.many = config.srp_target([config.ramdisk("many", 1 << 20)], acls=("192.0.2.7",), portals=18,
+                                        wwn="ib.fe80000000000000020c29fffe3a1103")
+        port = farblock.free_port()
+        config.waiting = config.srp_target([config.ramdisk("waiting", 1 << 20)],
+                                           portals=[("127.0.0.1", port), (MISSING, port)],
+                                           wwn="ib.fe80000000000000020c29fffe3a1104")
+        port = farblock.free_port()
+        config.everywhere = config.srp_target([config.ramdisk("everywhere", 1 << 20)],
+                                              portals=[("0.0.0.0", port), ("192.0.2.1", port)],
+                                              wwn="ib.fe80000000000000020c29fffe3a1105")
+        taken = socket.create_server(("0.0.0.0", 0))
+        port = taken.getsockname()[1]
+        config.taken = config.srp_target([config.ramdisk("taken", 1 << 20)],
+                                         portals=[("0.0.0.0", port), ("192.0.2.1", port)],
+                                         wwn="ib.fe80000000000000020c29fffe3a1106")
+        with taken, Farblockd(scratch, config) as daemon:
             shell = Shell(daemon)
             group = make(shell)
             a_section_is_printed_alone(shell, group)
             a_section_without_a_name_is_refused(shell, group)
             what_dnsmasq_cannot_carry_is_left_out(shell, group)
+            what_exceeds_an_option_of_dhcp_is_left_out(shell, group)
+            dnsmasq_has_this_limit(scratch)
+            a_line_for_grub_runs_no_command(shell, group)
+            what_ipxe_reads_otherwise_is_left_out(shell, group)
+            kernel_words_have_no_blanks(shell, group)
+            a_waiting_portal_has_no_lines_while_another_listens(shell, group)
+            several_paths_are_what_attach_takes(shell, group)
             a_mac_is_checked(shell, group)
             a_lun_is_found_by_each_of_its_paths(shell, group)
             kernel_words_are_those_of_the_transport(shell, group)
@@ -492,9 +669,12 @@ def main():
             dnsmasq_takes_the_lines(scratch, shell, group)
             srp_lines_are_those_of_its_portals(shell, config)
             several_srp_paths_have_a_name_each(shell, config)
+            several_srp_paths_are_what_attach_takes(shell, config)
             export_prints_it_too(scratch, shell)
             a_machine_boots_by_the_printed_script(scratch, shell, group)
             a_portal_is_chosen(shell, group)
+            a_waiting_srp_portal_is_no_path(shell, config)
+            an_srp_address_is_one_path(shell, config)
             each_machine_is_offered_its_own_disk(scratch, shell, group)
     return 0
 
