@@ -17,6 +17,13 @@ static bool is_in_network(const struct ibft_address *a, const struct ibft_nic *n
 	return true;
 }
 
+// Firmware with 192.0.2.2/32 asks for its gateway by ARP all the same.
+static bool is_gateway_onlink(const struct ibft_nic *nic)
+{
+	const struct ibft_address *g = &nic->gateway;
+	return g->family == nic->ip.family && !ibft_is_link_local(g) && !is_in_network(g, nic);
+}
+
 // A target has a route of its own where it is in the network of the NIC or behind its gateway.
 static bool has_route(const struct ibft_nic *nic, const struct ibft_target *t)
 {
@@ -31,7 +38,8 @@ static int route_target(const struct routes *s, const struct ibft_target *t, str
 	char text[IBFT_ADDRESS_TEXT];
 	unsigned bits = t->ip.family == AF_INET ? 32 : 128;
 	const struct ibft_address *gateway = is_in_network(&t->ip, nic) ? NULL : &nic->gateway;
-	int r = link_add_route(s->kernel, s->link->index, &t->ip, bits, gateway);
+	int r = link_add_route(s->kernel, s->link->index, &t->ip, bits, gateway,
+			       is_gateway_onlink(nic));
 	ibft_address_text(&t->ip, text);
 	return r ? err_errno(e, r, "%s: route to %s", s->link->name, text) : 0;
 }
@@ -43,7 +51,7 @@ static int route_rest(const struct routes *s, struct err *e)
 	const struct ibft_address *gateway = &s->nic->gateway;
 	char text[IBFT_ADDRESS_TEXT];
 	int r = link_add_route(s->kernel, s->link->index, &everywhere[gateway->family == AF_INET6],
-			       0, gateway);
+			       0, gateway, is_gateway_onlink(s->nic));
 	ibft_address_text(gateway, text);
 	return r ? err_errno(e, r, "%s: route through the gateway %s", s->link->name, text) : 0;
 }

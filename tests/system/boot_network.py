@@ -340,6 +340,26 @@ def the_route_of_the_booted_target_must_not_fail(machine, ibft):
     check("warning" not in said, said)
 
 
+def a_gateway_outside_the_network_is_on_the_link(machine, attachments, ibft):
+    machine.plug()
+    the_disk_is_attached(machine, attachments, ibft(prefix_len=32, gateway=FAR))
+    check(("default", FAR, "near") in machine.routes(), f"{machine.routes()}")
+
+
+def a_target_is_behind_a_gateway_outside_the_network(machine, attachments, ibft):
+    machine.plug()
+    run(["ip", "addr", "add", f"{FAR2}/32", "dev", "far"])
+    the_disk_is_attached(machine, attachments, ibft(host=FAR2, prefix_len=32, gateway=FAR))
+    check((FAR2, FAR, "near") in machine.routes(), f"{machine.routes()}")
+
+
+def a_gateway_of_ipv6_outside_the_network_is_on_the_link(machine, attachments, ibft):
+    machine.plug()
+    the_disk_is_attached(machine, attachments,
+                         ibft(host=FAR6, ip_addr=NEAR6, prefix_len=128, gateway=FAR6))
+    check(("default", FAR6, "near") in machine.routes("-6"), f"{machine.routes('-6')}")
+
+
 def test():
     with Scratch() as scratch, Machine() as machine, Attachments(scratch) as attachments:
         config = Config()
@@ -356,6 +376,9 @@ def test():
             a_vlan_is_made(machine, attachments, ibft)
             addresses_of_ipv6(machine, attachments, ibft)
             the_disk_is_attached_without_its_dead_path(machine, attachments, ibft)
+            a_gateway_outside_the_network_is_on_the_link(machine, attachments, ibft)
+            a_target_is_behind_a_gateway_outside_the_network(machine, attachments, ibft)
+            a_gateway_of_ipv6_outside_the_network_is_on_the_link(machine, attachments, ibft)
         an_interface_without_a_link_is_told(machine, ibft)
         a_link_that_comes_up_is_used(machine, ibft)
         an_interface_that_appears_is_used(machine, ibft)
