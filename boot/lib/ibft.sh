@@ -74,8 +74,10 @@ fb_ibft_target() {
 	[ -n "$fb_name" ] || fb_name=$(fb_ibft_get initiator/initiator-name) || fb_name=
 }
 
+# That of a NIC, such as ethernet0.
 fb_ibft_interface() {
-	mac=$(fb_ibft_get "$(fb_ibft_nic)/mac")
+	mac=$(fb_ibft_get "$1/mac")
+	[ -n "$mac" ] || return 0
 	for d in /sys/class/net/*; do
 		[ "$(cat "$d/address" 2>/dev/null)" != "$mac" ] || {
 			echo "${d##*/}"

@@ -38,19 +38,31 @@ fb_has_address() {
 	ip -o addr show up | grep -v 'scope host\|scope link\| tentative' | grep -q inet
 }
 
-# The addresses, VLAN and route of the table.
+# Links of further paths come up while that of the booted NIC is waited for; boot -N waits for no other.
+fb_ibft_links_up() {
+	for nic in "$fb_ibft"/ethernet*; do
+		other=$(fb_ibft_interface "${nic##*/}")
+		[ -z "$other" ] || ip link set "$other" up
+	done
+}
+
+# The addresses, VLAN and route of the table. Of what boot -N says the warnings are for the console.
 fb_ibft_network() {
-	interface=$(fb_ibft_interface)
+	interface=$(fb_ibft_interface "$(fb_ibft_nic)")
 	[ -n "$interface" ] || {
 		fb_cause "no interface has the address $(fb_ibft_get "$(fb_ibft_nic)/mac") of the firmware's table: the initramfs lacks the adapter's driver (add it and make the initramfs again)"
 		return 1
 	}
+	fb_ibft_links_up
 	fb_wait_link "$interface" || return 1
 	[ -z "$fb_has_network" ] || return 0
 	why=$(farblock-initiator boot -N 2>&1) || {
 		fb_cause "addresses of the firmware's table: $why"
 		return 1
 	}
+	printf '%s\n' "$why" | sed -n 's/.*: warning: /warning: /p' | while IFS= read -r line; do
+		fb_say "$line"
+	done
 	fb_ibft_resolv_conf >"$fb_run/resolv.conf"
 	fb_has_network=yes
 }

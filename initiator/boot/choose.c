@@ -71,13 +71,17 @@ static void add(struct ibft_choice *c, const struct ibft_target *t)
 		c->others[c->other_count++] = t;
 }
 
+const struct ibft_target *ibft_chosen(const struct ibft *i)
+{
+	const struct ibft_target *t = first(i, IBFT_IS_VALID | IBFT_IS_SELECTED);
+	return t ? t : first(i, IBFT_IS_VALID);
+}
+
 int ibft_choose(const struct ibft *i, struct ibft_choice *ret, struct err *e)
 {
 	*ret = (struct ibft_choice){ 0 };
-	const struct ibft_target *t = first(i, IBFT_IS_VALID | IBFT_IS_SELECTED);
-	ret->is_unselected = !t;
-	if (!t)
-		t = first(i, IBFT_IS_VALID);
+	const struct ibft_target *t = ibft_chosen(i);
+	ret->is_unselected = t && !has(t, IBFT_IS_SELECTED);
 	if (!t && i->target_count && i->targets[0].object.fault.code) {
 		*e = i->targets[0].object.fault; // which may be that of its flags
 		return e->code;

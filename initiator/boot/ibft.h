@@ -97,7 +97,10 @@ struct ibft_choice {
 	unsigned other_count;
 	bool is_unselected; // the firmware has selected no target: the first valid one
 };
-// The first target that is valid and selected, and the valid ones that lead to the same disk.
+// The first target that is valid and selected, else the first valid one, whatever it lacks. NULL:
+// no target is valid.
+const struct ibft_target *ibft_chosen(const struct ibft *i);
+// That target, and the valid ones that lead to the same disk.
 // -ENOENT: no target is valid; -EINVAL: what it has is wrong or incomplete; with a text.
 int ibft_choose(const struct ibft *i, struct ibft_choice *ret, struct err *e);
 

@@ -194,7 +194,7 @@ int link_add_address(struct netlink *n, unsigned index, const struct ibft_addres
 }
 
 int link_add_route(struct netlink *n, unsigned index, const struct ibft_address *a, unsigned prefix,
-		   const struct ibft_address *gateway)
+		   const struct ibft_address *gateway, bool is_onlink)
 {
 	struct rtmsg info = { .rtm_family = (uint8_t)a->family,
 			      .rtm_dst_len = (uint8_t)prefix,
@@ -202,7 +202,8 @@ int link_add_route(struct netlink *n, unsigned index, const struct ibft_address 
 			      .rtm_protocol = RTPROT_BOOT,
 			      .rtm_scope = gateway || a->family == AF_INET6 ? RT_SCOPE_UNIVERSE
 									    : RT_SCOPE_LINK,
-			      .rtm_type = RTN_UNICAST };
+			      .rtm_type = RTN_UNICAST,
+			      .rtm_flags = gateway && is_onlink ? RTNH_F_ONLINK : 0 };
 	struct netlink_message m;
 	netlink_begin(&m, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof info);
 	if (prefix)

@@ -30,6 +30,7 @@ int link_set_up(struct netlink *n, unsigned index);
 int link_add_address(struct netlink *n, unsigned index, const struct ibft_address *a,
 		     unsigned prefix);
 // A route to prefix bits of a through gateway (NULL: directly); prefix 0: the default route. One
-// that is there already is fine.
+// that is there already is fine. is_onlink: the gateway is on the link though no address of the
+// interface has it in its network.
 int link_add_route(struct netlink *n, unsigned index, const struct ibft_address *a, unsigned prefix,
-		   const struct ibft_address *gateway);
+		   const struct ibft_address *gateway, bool is_onlink);

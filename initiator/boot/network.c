@@ -10,17 +10,21 @@
 #include <time.h>
 
 #include "initiator/boot/link.h"
+#include "initiator/boot/routes.h"
 
-enum { QUIET_MS = 1000, PATIENCE = 30 }; // seconds the kernel has for an answer
-
-typedef void say_fn(const char *fmt, ...);
+enum {
+	QUIET_MS = 1000,
+	FURTHER_MS = 1000, // two links do not come up at the same instant
+	PATIENCE = 30,	   // seconds the kernel has for an answer
+};
 
 struct network {
 	const struct ibft *ibft;
 	struct netlink kernel, notices;
 	uint64_t until_ms;
 	unsigned wait_seconds;
-	say_fn *say;
+	bool is_further; // the NIC is not that of the disk to boot from
+	network_say *say;
 };
 
 static int open_kernel(struct netlink *ret, unsigned groups)
@@ -70,7 +74,7 @@ static bool wait_notice(struct network *n, struct wait *w, bool *ret_is_due)
 // The driver may be loading.
 static int find(struct network *n, const struct ibft_nic *nic, struct link *ret, struct err *e)
 {
-	struct wait w = { now_ms(), false };
+	struct wait w = { now_ms(), n->is_further };
 	unsigned number = nic->object.number;
 	char mac[18];
 	mac_text(nic, mac);
@@ -93,9 +97,17 @@ static int find(struct network *n, const struct ibft_nic *nic, struct link *ret,
 	}
 }
 
+static int no_link(const struct network *n, const char *name, struct err *e)
+{
+	if (n->is_further)
+		return err_set(e, -ENETDOWN, "%s: no link (check cable and switch port)", name);
+	return err_set(e, -ENETDOWN, "%s: no link within %u s (check cable and switch port)", name,
+		       n->wait_seconds);
+}
+
 static int wait_carrier(struct network *n, unsigned index, struct err *e)
 {
-	struct wait w = { now_ms(), false };
+	struct wait w = { now_ms(), n->is_further };
 	struct link l;
 	for (;;) {
 		bool is_due;
@@ -105,9 +117,7 @@ static int wait_carrier(struct network *n, unsigned index, struct err *e)
 		if (l.has_carrier)
 			return 0;
 		if (!wait_notice(n, &w, &is_due))
-			return err_set(e, -ENETDOWN,
-				       "%s: no link within %u s (check cable and switch port)",
-				       l.name, n->wait_seconds);
+			return no_link(n, l.name, e);
 		if (is_due)
 			n->say("%s: no link yet (up to %u s; is the cable plugged in?)", l.name,
 			       n->wait_seconds);
@@ -139,52 +149,6 @@ static int enter_vlan(struct network *n, struct link *l, unsigned id, struct err
 		return err_errno(e, r ? r : -ENODEV, "%s: VLAN %u", l->name, id);
 	*l = vlan;
 	return set_up(n, l, e);
-}
-
-static bool is_in_network(const struct ibft_address *a, const struct ibft_nic *nic, unsigned prefix)
-{
-	for (unsigned i = 0; i < prefix; i += 8) {
-		uint8_t mask = prefix - i < 8 ? (uint8_t)(0xff << (8 - (prefix - i))) : 0xff;
-		if ((a->bytes[i / 8] ^ nic->ip.bytes[i / 8]) & mask)
-			return false;
-	}
-	return true;
-}
-
-// Through this interface, also if another one has the same network.
-static int route_target(struct network *n, const struct ibft_nic *nic, const struct link *l,
-			const struct ibft_target *t, struct err *e)
-{
-	char text[IBFT_ADDRESS_TEXT];
-	unsigned bits = t->ip.family == AF_INET ? 32 : 128;
-	bool is_near = is_in_network(&t->ip, nic, ibft_prefix(nic));
-	if (t->ip.family != nic->ip.family || ibft_is_link_local(&t->ip) ||
-	    (!is_near && nic->gateway.family != nic->ip.family))
-		return 0;
-	int r = link_add_route(&n->kernel, l->index, &t->ip, bits, is_near ? NULL : &nic->gateway);
-	ibft_address_text(&t->ip, text);
-	return r ? err_errno(e, r, "%s: route to %s", l->name, text) : 0;
-}
-
-static int routes(struct network *n, const struct ibft_nic *nic, const struct link *l,
-		  struct err *e)
-{
-	static const struct ibft_address everywhere[] = { { .family = AF_INET },
-							  { .family = AF_INET6 } };
-	char text[IBFT_ADDRESS_TEXT];
-	int r = 0;
-	for (unsigned i = 0; i < n->ibft->target_count && !r; i++) {
-		const struct ibft_target *t = &n->ibft->targets[i];
-		if (t->object.flags & IBFT_IS_VALID && t->ip.family &&
-		    ibft_nic_of(n->ibft, t) == nic)
-			r = route_target(n, nic, l, t, e);
-	}
-	if (r || !nic->gateway.family)
-		return r;
-	r = link_add_route(&n->kernel, l->index, &everywhere[nic->gateway.family == AF_INET6], 0,
-			   &nic->gateway);
-	ibft_address_text(&nic->gateway, text);
-	return r ? err_errno(e, r, "%s: route through the gateway %s", l->name, text) : 0;
 }
 
 static int address(struct network *n, const struct ibft_nic *nic, const struct link *l,
@@ -222,9 +186,12 @@ static int check(const struct ibft_nic *nic, struct err *e)
 		       : 0;
 }
 
-static int apply(struct network *n, const struct ibft_nic *nic, struct err *e)
+// chosen: the target to boot from, if this is its NIC, else NULL.
+static int apply(struct network *n, const struct ibft_nic *nic, const struct ibft_target *chosen,
+		 struct err *e)
 {
 	struct link l;
+	struct routes routes = { &n->kernel, n->ibft, nic, &l, chosen, n->say };
 	int r = check(nic, e);
 	if (!r)
 		r = find(n, nic, &l, e);
@@ -236,7 +203,7 @@ static int apply(struct network *n, const struct ibft_nic *nic, struct err *e)
 		r = wait_carrier(n, l.index, e);
 	if (!r)
 		r = address(n, nic, &l, e);
-	return r ? r : routes(n, nic, &l, e);
+	return r ? r : routes_add(&routes, e);
 }
 
 // ---- all of them ----
@@ -249,29 +216,72 @@ static int no_nic(const struct ibft_target *t, struct err *e)
 		       t->object.number, (unsigned long long)t->nic);
 }
 
-static int apply_all(struct network *n, struct err *e)
+// All links come up at the same time, while that of the chosen target is waited for. What is wrong
+// is told when the NIC has its turn.
+static void wake(struct network *n)
 {
-	const struct ibft_nic *done[IBFT_OBJECTS_MAX];
-	unsigned count = 0;
+	for (unsigned i = 0; i < n->ibft->target_count; i++) {
+		const struct ibft_target *t = &n->ibft->targets[i];
+		const struct ibft_nic *nic = ibft_nic_of(n->ibft, t);
+		struct link l;
+		struct err ignored;
+		if (t->object.flags & IBFT_IS_VALID && nic && !check(nic, &ignored) &&
+		    !link_by_mac(&n->kernel, nic->mac, &l) && l.index)
+			link_set_up(&n->kernel, l.index);
+	}
+}
+
+// The others have as long as the chosen one has taken: a dead path does not keep the machine from
+// booting.
+static void wait_for_further(struct network *n, uint64_t since_ms)
+{
+	uint64_t now = now_ms(), more = now - since_ms;
+	if (more < FURTHER_MS)
+		more = FURTHER_MS;
+	if (now + more < n->until_ms)
+		n->until_ms = now + more;
+	n->is_further = true;
+}
+
+static void apply_further(struct network *n, const struct ibft_nic *chosen)
+{
+	const struct ibft_nic *done[IBFT_OBJECTS_MAX + 1] = { chosen };
+	unsigned count = 1;
 	for (unsigned i = 0; i < n->ibft->target_count; i++) {
 		const struct ibft_target *t = &n->ibft->targets[i];
 		const struct ibft_nic *nic = ibft_nic_of(n->ibft, t);
 		bool is_done = !(t->object.flags & IBFT_IS_VALID);
-		if (!is_done && !nic)
-			return no_nic(t, e);
-		for (unsigned d = 0; d < count; d++)
+		struct err e;
+		for (unsigned d = 0; d < count && nic; d++)
 			is_done |= done[d] == nic;
 		if (is_done)
 			continue;
-		done[count++] = nic;
-		int r = apply(n, nic, e);
-		if (r)
-			return r;
+		if (nic)
+			done[count++] = nic;
+		if (nic ? apply(n, nic, NULL, &e) : no_nic(t, &e))
+			n->say("warning: skipped: %s", e.text);
 	}
-	return count ? 0 : err_set(e, -ENOENT, "iBFT: no valid target");
 }
 
-int network_apply(const struct ibft *i, unsigned wait_seconds, say_fn *say, struct err *e)
+static int apply_all(struct network *n, struct err *e)
+{
+	const struct ibft_target *t = ibft_chosen(n->ibft);
+	uint64_t since_ms = now_ms();
+	if (!t)
+		return err_set(e, -ENOENT, "iBFT: no valid target");
+	const struct ibft_nic *nic = ibft_nic_of(n->ibft, t);
+	if (!nic)
+		return no_nic(t, e);
+	wake(n);
+	int r = apply(n, nic, t, e);
+	if (r)
+		return r;
+	wait_for_further(n, since_ms);
+	apply_further(n, nic);
+	return 0;
+}
+
+int network_apply(const struct ibft *i, unsigned wait_seconds, network_say *say, struct err *e)
 {
 	struct network n = { .ibft = i,
 			     .until_ms = now_ms() + (uint64_t)wait_seconds * 1000,

@@ -190,7 +190,9 @@ int boot_of_ibft(struct tool *t, const struct ibft *i, struct err *e)
 		t->o.initiator_name = i->initiator.name;
 	take_credentials(&t->o, c.paths[0]);
 	t->o.arg_count = 0;
-	for (unsigned n = 0; n < c.count && !r; n++)
-		r = add_path(t, i, c.paths[n], e);
+	r = add_path(t, i, c.paths[0], e);
+	for (unsigned n = 1; n < c.count && !r; n++)
+		if (add_path(t, i, c.paths[n], e))
+			tool_say("warning: skipped: %s", e->text);
 	return r;
 }

@@ -19,6 +19,7 @@ MAC = "52:54:00:12:34:56"
 PORT = 3260
 NEAR, FAR, VLAN = "192.0.2.10", "192.0.2.1", "198.51.100.1"
 FAR6, NEAR6 = "2001:db8::1", "2001:db8::10"
+MAC2, FAR2, NEAR2 = "52:54:00:12:34:57", "203.0.113.1", "203.0.113.10"
 
 
 class Machine:
@@ -58,8 +59,16 @@ class Machine:
             run(["ip", *words.split()])
         return True
 
+    def plug_second(self, is_up=True):
+        """Another cable: far2 here, near2 there."""
+        run(["ip", "link", "add", "far2", "type", "veth", "peer", "name", "near2", "address", MAC2,
+             "netns", str(self.holder.pid)])
+        run(["ip", "addr", "add", f"{FAR2}/24", "dev", "far2"])
+        run(["ip", "link", "set", "far2", "up" if is_up else "down"])
+
     def unplug(self):
-        run(["ip", "link", "del", "far"], check=False)
+        for name in ("far", "far2"):
+            run(["ip", "link", "del", name], check=False)
 
     def ip(self, *words):
         return json.loads(run([*self.inside, "ip", "-j", *words]).stdout or "[]")
@@ -98,6 +107,15 @@ class Ibft:
         self.put("target0", index=0, flags=3, ip_addr=host, port=PORT, nic_assoc=0,
                  target_name=self.iqn, chap_type=0, lun="00000000")
         return ("--ibft", self.path)
+
+    def further(self, **nic):
+        """Before the target of the table, which the firmware has booted from, one at another NIC."""
+        os.rename(f"{self.path}/target0", f"{self.path}/target1")
+        self.put("target1", index=1)
+        self.put("ethernet1", **{"flags": 3, "index": 1, "ip_addr": NEAR2, "prefix_len": 24,
+                                 "origin": 1, "vlan": 0, "mac": MAC2, **nic})
+        self.put("target0", index=0, flags=1, ip_addr=FAR2, port=PORT, nic_assoc=1,
+                 target_name=self.iqn, chap_type=0, lun="00000000")
 
     def put(self, where, **attributes):
         os.makedirs(f"{self.path}/{where}", exist_ok=True)
@@ -212,6 +230,136 @@ def what_the_table_lacks_is_told(machine, ibft):
         machine.boot("-N", *ibft(**nic), status=21, text=text)
 
 
+# ---- several NICs ----
+
+def all_paths_are_set_up(machine, ibft):
+    machine.plug()
+    machine.plug_second()
+    table = ibft()
+    ibft.further()
+    said = machine.boot("-N", *table)
+    check("warning" not in said, said)
+    check(machine.addresses("near") == [f"{NEAR}/24"], f"{machine.addresses('near')}")
+    check(machine.addresses("near2") == [f"{NEAR2}/24"], f"{machine.addresses('near2')}")
+    check((FAR2, None, "near2") in machine.routes(), f"{machine.routes()}")
+
+
+def the_default_route_is_that_of_the_booted_path(machine, ibft):
+    machine.plug()
+    machine.plug_second()
+    table = ibft(gateway="192.0.2.254")
+    ibft.further(gateway="203.0.113.254")
+    machine.boot("-N", *table)
+    routes = [r for r in machine.routes() if r[0] == "default"]
+    check(routes == [("default", "192.0.2.254", "near")], f"{routes}")
+
+
+def a_path_without_a_link_is_skipped(machine, ibft):
+    """Its link is not waited for: the test would end before."""
+    machine.plug()
+    machine.plug_second(is_up=False)
+    table = ibft()
+    ibft.further()
+    said = machine.boot("-N", *table, "--link-timeout", "3000",
+                        text="warning: skipped: near2: no link (check cable and switch port)")
+    check("no link yet" not in said, said)
+    check(machine.addresses("near") == [f"{NEAR}/24"], f"{machine.addresses('near')}")
+
+
+def a_path_without_an_interface_is_skipped(machine, ibft):
+    machine.plug()
+    table = ibft()
+    ibft.further()
+    machine.boot("-N", *table, "--link-timeout", "3000",
+                 text=f"warning: skipped: ethernet1: no interface has the address {MAC2}")
+    check(machine.addresses("near") == [f"{NEAR}/24"], f"{machine.addresses('near')}")
+
+
+def a_path_without_an_address_is_skipped(machine, ibft):
+    """As firmware leaves a NIC whose DHCP has failed."""
+    machine.plug()
+    machine.plug_second()
+    table = ibft()
+    ibft.further(ip_addr="0.0.0.0")
+    machine.boot("-N", *table, text="warning: skipped: ethernet1: no ip-addr in the iBFT")
+    check(machine.addresses("near") == [f"{NEAR}/24"], f"{machine.addresses('near')}")
+
+
+def a_path_without_a_nic_is_skipped(machine, ibft):
+    machine.plug()
+    table = ibft()
+    ibft.further()
+    ibft.put("target0", nic_assoc=7)
+    machine.boot("-N", *table, text="warning: skipped: target0/nic-assoc: no NIC has the index 7")
+    check(machine.addresses("near") == [f"{NEAR}/24"], f"{machine.addresses('near')}")
+
+
+def the_booted_path_must_be_set_up(machine, ibft):
+    machine.plug()
+    machine.plug_second()
+    run(["ip", "link", "set", "far", "down"])
+    table = ibft()
+    ibft.further()
+    machine.boot("-N", *table, "--link-timeout", "1", status=4, text="near: no link within 1 s")
+
+
+def the_disk_is_attached_without_its_dead_path(machine, attachments, ibft):
+    machine.plug()
+    machine.plug_second(is_up=False)
+    table = ibft()
+    ibft.further()
+    machine.boot("-N", "-b", *table, "--via", "socket", "--run-dir", attachments.run_dir,
+                 text="nbd+unix:///")
+    disk = attachments.one("boot")
+    check(disk["paths"][0]["state"] == "up" and len(disk["paths"]) == 2, f"{disk}")
+    attachments.detach("boot")
+
+
+# ---- gateways ----
+
+def a_default_route_that_nobody_needs_may_fail(machine, ibft):
+    machine.plug()
+    machine.boot("-N", *ibft(gateway="192.0.2.255"),
+                 text="warning: skipped: near: route through the gateway 192.0.2.255: ")
+    check((FAR, None, "near") in machine.routes(), f"{machine.routes()}")
+
+
+def the_route_of_another_target_may_fail(machine, ibft):
+    machine.plug()
+    table = ibft(gateway="192.0.2.255")
+    ibft.further()
+    ibft.put("target0", nic_assoc=0)
+    machine.boot("-N", *table, text=f"warning: skipped: near: route to {FAR2}: ")
+    check((FAR, None, "near") in machine.routes(), f"{machine.routes()}")
+
+
+def the_route_of_the_booted_target_must_not_fail(machine, ibft):
+    machine.plug()
+    said = machine.boot("-N", *ibft(host=FAR2, gateway="192.0.2.255"), status=21,
+                        text=f"near: route to {FAR2}: ")
+    check("warning" not in said, said)
+
+
+def a_gateway_outside_the_network_is_on_the_link(machine, attachments, ibft):
+    machine.plug()
+    the_disk_is_attached(machine, attachments, ibft(prefix_len=32, gateway=FAR))
+    check(("default", FAR, "near") in machine.routes(), f"{machine.routes()}")
+
+
+def a_target_is_behind_a_gateway_outside_the_network(machine, attachments, ibft):
+    machine.plug()
+    run(["ip", "addr", "add", f"{FAR2}/32", "dev", "far"])
+    the_disk_is_attached(machine, attachments, ibft(host=FAR2, prefix_len=32, gateway=FAR))
+    check((FAR2, FAR, "near") in machine.routes(), f"{machine.routes()}")
+
+
+def a_gateway_of_ipv6_outside_the_network_is_on_the_link(machine, attachments, ibft):
+    machine.plug()
+    the_disk_is_attached(machine, attachments,
+                         ibft(host=FAR6, ip_addr=NEAR6, prefix_len=128, gateway=FAR6))
+    check(("default", FAR6, "near") in machine.routes("-6"), f"{machine.routes('-6')}")
+
+
 def test():
     with Scratch() as scratch, Machine() as machine, Attachments(scratch) as attachments:
         config = Config()
@@ -227,10 +375,24 @@ def test():
             the_disk_is_attached(machine, attachments, ibft())
             a_vlan_is_made(machine, attachments, ibft)
             addresses_of_ipv6(machine, attachments, ibft)
+            the_disk_is_attached_without_its_dead_path(machine, attachments, ibft)
+            a_gateway_outside_the_network_is_on_the_link(machine, attachments, ibft)
+            a_target_is_behind_a_gateway_outside_the_network(machine, attachments, ibft)
+            a_gateway_of_ipv6_outside_the_network_is_on_the_link(machine, attachments, ibft)
         an_interface_without_a_link_is_told(machine, ibft)
         a_link_that_comes_up_is_used(machine, ibft)
         an_interface_that_appears_is_used(machine, ibft)
         what_the_table_lacks_is_told(machine, ibft)
+        all_paths_are_set_up(machine, ibft)
+        the_default_route_is_that_of_the_booted_path(machine, ibft)
+        a_path_without_a_link_is_skipped(machine, ibft)
+        a_path_without_an_interface_is_skipped(machine, ibft)
+        a_path_without_an_address_is_skipped(machine, ibft)
+        a_path_without_a_nic_is_skipped(machine, ibft)
+        the_booted_path_must_be_set_up(machine, ibft)
+        a_default_route_that_nobody_needs_may_fail(machine, ibft)
+        the_route_of_another_target_may_fail(machine, ibft)
+        the_route_of_the_booted_target_must_not_fail(machine, ibft)
 
 
 main(test)

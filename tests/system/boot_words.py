@@ -276,6 +276,35 @@ def the_address_of_a_missing_interface_is_named(machine):
     shutil.rmtree(machine.path("ibft/ethernet0"))
 
 
+def warnings_of_the_network_are_on_the_console(machine):
+    """Of paths that are skipped, but no address that is set."""
+    os.makedirs(machine.path("ibft/ethernet0"), exist_ok=True)
+    machine.write("ibft/ethernet0/mac", "52:54:00:12:34:57\n")
+    machine.write("bin/farblock-initiator", "#!/bin/sh\nfor line in 'e0: 192.0.2.2/24' 'warning: skipped: e1: no link'"
+                  " 'warning: skipped: e2: no link'; do echo \"farblock-initiator: $line\" >&2; done\n")
+    os.chmod(machine.path("bin/farblock-initiator"), 0o755)
+    found, console = machine.run("fb_wait_link() { :; }\nfb_ibft_interface() { echo e0; }\nip() { :; }\n"
+                                 "fb_ibft_choose; fb_ibft_network && echo \"$fb_has_network\"")
+    machine.expect("network", found, "yes")
+    machine.expect("console", console, [f"farblock: warning: skipped: {e}: no link" for e in ("e1", "e2")])
+    shutil.rmtree(machine.path("ibft/ethernet0"))
+
+
+def links_of_all_nics_of_the_table_come_up(machine):
+    """While that of the booted one is waited for."""
+    for number in ("0", "1"):
+        os.makedirs(machine.path(f"ibft/ethernet{number}"), exist_ok=True)
+        machine.write(f"ibft/ethernet{number}/index", number + "\n")
+    machine.write("ibft/target0/nic-assoc", "0\n")
+    found, _ = machine.run("fb_ibft_interface() { echo \"e${1#ethernet}\"; }\nip() { echo \"$*\"; }\n"
+                           "fb_wait_link() { echo \"wait $1\"; return 1; }\n"
+                           "fb_ibft_choose; fb_ibft_network")
+    machine.expect("links", found, "link set e0 up\nlink set e1 up\nwait e0")
+    for name in ("ethernet0", "ethernet1"):
+        shutil.rmtree(machine.path(f"ibft/{name}"))
+    os.unlink(machine.path("ibft/target0/nic-assoc"))
+
+
 # An iscsid that runs, but opens no socket. What waits for that waits until it has opened its log.
 NO_SOCKET = ("fb_iscsid_alone() { :; }\ngrep() { return 1; }\n"
              "sleep() { until [ -e \"$fb_run/iscsid.log\" ]; do :; done; }\n"
@@ -463,6 +492,8 @@ def test():
                           the_target_that_was_booted_from_is_chosen,
                           a_name_that_is_a_path_is_refused,
                           the_address_of_a_missing_interface_is_named,
+                          warnings_of_the_network_are_on_the_console,
+                          links_of_all_nics_of_the_table_come_up,
                           a_dead_iscsid_is_not_taken_for_one_that_runs,
                           an_iscsid_without_a_socket_ends, the_settings_of_iscsid_are_secret,
                           a_record_that_is_refused_is_told,

@@ -149,6 +149,14 @@ def two_portals_of_a_disk_are_two_paths(boot, target):
     boot.over()
 
 
+def a_further_path_without_its_interface_is_left_out(boot, target):
+    table = boot.ibft(target).target(1, target, lun="01000000")
+    table.put("target1", ip_addr="fe80::1", flags=1)
+    boot("-b", "--ibft", table.path, text="warning: skipped: target1: fe80::1: no interface has")
+    check(len(boot.one()["paths"]) == 1, f"{boot.one()}")
+    boot.over()
+
+
 def another_disk_of_the_table_is_told(boot, target):
     table = boot.ibft(target).target(1, target, lun="00000000")
     boot("-b", "--ibft", table.path, text="target1 is not attached: it is another disk")
@@ -362,6 +370,7 @@ def run_tests(scratch, attachments):
         a_target_without_luns_for_us_is_told(boot, empty)
         retry_all_waits_until_the_time_is_over(boot, target)
         two_portals_of_a_disk_are_two_paths(boot, target)
+        a_further_path_without_its_interface_is_left_out(boot, target)
         another_disk_of_the_table_is_told(boot, target)
         a_table_that_is_wrong_is_refused(boot, target)
         all_disks_of_a_target_are_attached(boot, target)

@@ -321,6 +321,15 @@ static void the_target_that_is_selected_is_first(void **state)
 	assert_int_equal(c.count, 2);
 }
 
+// Its NIC is set up, whatever the target lacks.
+static void the_target_that_is_chosen_may_lack_something(void **state)
+{
+	put_second();
+	put("target0", "flags", "1");
+	put("target1", "lun", "x");
+	assert_ptr_equal(ibft_chosen(&table), &table.targets[1]);
+}
+
 static void a_target_that_is_not_valid_is_left_out(void **state)
 {
 	struct ibft_choice c;
@@ -499,6 +508,7 @@ int main(void)
 		cmocka_unit_test_setup(a_target_of_the_same_disk_is_a_path, begin),
 		cmocka_unit_test_setup(a_target_of_another_disk_is_no_path, begin),
 		cmocka_unit_test_setup(the_target_that_is_selected_is_first, begin),
+		cmocka_unit_test_setup(the_target_that_is_chosen_may_lack_something, begin),
 		cmocka_unit_test_setup(a_target_that_is_not_valid_is_left_out, begin),
 		cmocka_unit_test_setup(without_a_selected_target_the_first_valid_one_is_taken,
 				       begin),
