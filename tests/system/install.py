@@ -41,11 +41,12 @@ lib/udev/rules.d/62-farblock-root.rules
 lib/systemd/system/iscsid.service.d/farblock-root.conf
 lib/systemd/system/iscsid.socket.d/farblock-root.conf
 lib/systemd/system/multipathd.service.d/farblock-root.conf
-share/initramfs-tools/hooks/farblock share/initramfs-tools/scripts/local-top/farblock
+share/initramfs-tools/conf-hooks.d/farblock share/initramfs-tools/hooks/farblock
+share/initramfs-tools/scripts/local-top/farblock
 lib/dracut/modules.d/95farblock/farblock-cmdline.sh
 lib/dracut/modules.d/95farblock/farblock-finished.sh
 lib/dracut/modules.d/95farblock/farblock-settled.sh
-lib/dracut/modules.d/95farblock/module-setup.sh""".split()
+lib/dracut/modules.d/95farblock/module-setup.sh lib/dracut/modules.d/95farblock/multipathd.conf""".split()
 
 
 def install(scratch):
