@@ -4,8 +4,9 @@
 
 fb_iscsid_conf=${fb_iscsid_conf:-/etc/iscsi/iscsid.conf}
 
+# Nothing where there is no such file.
 fb_chap_settings() {
-	sed -n '/^[[:blank:]]*node\.session\.auth\./p' "$fb_iscsid_conf" 2>/dev/null
+	[ ! -e "$fb_iscsid_conf" ] || sed -n '/^[[:blank:]]*node\.session\.auth\./p' "$fb_iscsid_conf"
 }
 
 # Of the hooks: into the file $1 of the initramfs. Fails if there are none.

@@ -49,7 +49,10 @@ fb_iscsid_files() {
 	# It asks who root is before it obeys iscsiadm, and the /etc of here goes with the initramfs.
 	echo "root:x:0:0:root:/root:/bin/sh" >"$etc/passwd"
 	printf 'InitiatorName=%s\n' "$fb_name" >"$etc/iscsi/initiatorname.iscsi"
-	fb_iscsid_conf_into "$etc/iscsi/iscsid.conf"
+	fb_iscsid_conf_into "$etc/iscsi/iscsid.conf" || {
+		fb_cause "$etc/iscsi/iscsid.conf: cannot be written"
+		return 1
+	}
 }
 
 # One that does not open its socket in time ends: the next attempt would take it for another one.

@@ -93,6 +93,6 @@ extern const struct carrier_ops carrier_ublk, carrier_nbd, carrier_fuse, carrier
 // carriers.c: rows in the order of preference: ublk, nbd, fuse, socket; NULL past the last.
 const struct carrier_ops *carrier_at(unsigned index);
 const struct carrier_ops *carrier_find(const char *name); // NULL: unknown
-// The first automatic one whose probe succeeds, of those that can recover if one must; else NULL with
-// a text that names for each what to load or install. Program's thread, may block.
+// The first automatic one whose probe succeeds, of those that can recover if one must; else NULL
+// with a text that names for each what to load or install. Program's thread, may block.
 const struct carrier_ops *carrier_choose(bool must_recover, struct err *e);

@@ -345,6 +345,17 @@ def the_settings_of_iscsid_are_secret(machine):
     os.unlink(machine.path("iscsid.conf"))
 
 
+def an_iscsid_without_chap_has_its_settings(machine):
+    """Most images have no secret, and then no iscsid.conf in their initramfs."""
+    machine.expect("written", machine.run("fb_iscsid_conf_into \"$to\" && echo yes", to=machine.path("settings"))[0],
+                   "yes")
+    script = ("fb_run=$to fb_name=iqn.x\nmkdir() { command mkdir -p \"$fb_run/iscsid.etc/iscsi\"; }\n"
+              "fb_iscsid_conf_into() { return 1; }\nfb_iscsid_files || echo failed")
+    found, console = machine.run(script, to=machine.path("made"))
+    machine.expect("not written", found, "failed")
+    check(console[0].endswith("iscsid.conf: cannot be written"), str(console))
+
+
 def a_record_that_is_refused_is_told(machine):
     script = ("iscsiadm() { echo first; echo 'iscsiadm: no room' >&2; return 6; }\n"
               "address=192.0.2.1 port= iqn=iqn.x fb_kind=iscsi\nfb_iscsi_record || echo failed")
@@ -496,6 +507,7 @@ def test():
                           links_of_all_nics_of_the_table_come_up,
                           a_dead_iscsid_is_not_taken_for_one_that_runs,
                           an_iscsid_without_a_socket_ends, the_settings_of_iscsid_are_secret,
+                          an_iscsid_without_chap_has_its_settings,
                           a_record_that_is_refused_is_told,
                           what_waiting_does_not_mend_ends_at_once, addresses_are_found, state_comes_back,
                           causes_are_said_as_they_are, a_text_for_a_script_is_plain,

@@ -22,7 +22,8 @@ bool place_uses(const struct session_place *p, uint32_t lun); // a number of tho
 // has read, written or reserved, their storage, and, if it uses any LUN, the target, portal group,
 // ACL and portal that it logged in through. Seeing a LUN is not use.
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
-// The same of storage that a session sees, as it may have cached what it read in an earlier session.
+// The same of storage that a session sees, as it may have cached what it read in an earlier
+// session.
 int seen_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
 // Whether n itself is the target, portal group or ACL of the session: a class's is_used.
 bool place_is(const struct node *n, const struct session_place *p);
