@@ -107,7 +107,7 @@ def boots(name, pair, words, says):
 
 
 KERNEL = "farblock.root=ibft", f".*root at {ADDRESS}:3260, LUN 0, is sd"
-USER = "farblock.root=user:ibft", "ibft is /dev/"
+USER = "farblock.root=user:ibft", "/dev/.* is the disk of ibft"
 SCENARIOS = {"kernel-initrd": (INITRD, *KERNEL), "kernel-dracut": (DRACUT, *KERNEL),
              "user-initrd": (INITRD, *USER), "user-dracut": (DRACUT, *USER)}
 
