@@ -99,6 +99,8 @@ struct dmi_ops {
 	// Sends queued PDUs now instead of at the end of the round.
 	void (*flush)(struct dmi *dm);
 	// Closes the connection; up->done for every task and up->closed follow, possibly at once.
+	// why->code 0: in order, as nothing that was sent can have an effect any more; else what
+	// the kernel has not sent yet is dropped (stream_set_orderly()).
 	void (*close)(struct dmi *dm, const struct err *why);
 	// The connection is closed. Frees dm in a later round.
 	void (*free)(struct dmi *dm);

@@ -29,7 +29,10 @@ static void tcp_flush(struct dmi *dm)
 
 static void tcp_close(struct dmi *dm, const struct err *why)
 {
-	pdu_conn_close(&dmi_tcp(dm)->conn, false, why);
+	struct pdu_conn *c = &dmi_tcp(dm)->conn;
+	if (!why->code && c->stream)
+		stream_set_orderly(c->stream, true);
+	pdu_conn_close(c, false, why);
 }
 
 static void free_run(struct msg *m)

@@ -21,6 +21,7 @@ static int open_socket(const struct tcp_addr *peer, const struct tcp_addr *local
 		return r;
 	}
 	stream_set_options(fd);
+	stream_set_abortive(fd, true);
 	return fd;
 }
 

@@ -240,6 +240,19 @@ int stream_set_keepalive(struct stream *s, unsigned idle, unsigned interval, uns
 	return 0;
 }
 
+void stream_set_abortive(int fd, bool is_abortive)
+{
+	const struct linger l = { .l_onoff = is_abortive };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof l);
+}
+
+void stream_set_orderly(struct stream *s, bool is_orderly)
+{
+	if (is_open(s))
+		stream_set_abortive(s->watch.fd, !is_orderly);
+}
+
 int stream_shutdown(struct stream *s)
 {
 	if (!is_open(s))

@@ -44,7 +44,8 @@ int stream_new(struct stream **ret, struct worker *w, int fd, const struct strea
 
 // Starts to connect to peer, from local unless that is NULL (its port may be 0). connected follows,
 // or closed if refused, or with -ETIMEDOUT after timeout_usec (0: the kernel's limit, minutes).
-// After an error no callback follows.
+// After an error no callback follows. The socket is closed abortively, also by the end of the
+// process: see stream_set_orderly().
 int stream_connect(struct stream **ret, struct worker *w, const struct tcp_addr *peer,
 		   const struct tcp_addr *local, uint64_t timeout_usec,
 		   const struct stream_ops *ops, void *arg, struct err *e);
@@ -74,6 +75,12 @@ int stream_set_keepalive(struct stream *s, unsigned idle, unsigned interval, uns
 // If both ends are on this machine, disables pacing: there is no congestion, and bbr's timers cost
 // a third of the throughput at 128 KiB. Else no effect.
 void stream_tune_local(struct stream *s);
+
+// How the socket of stream_connect() is closed. By default with a reset, which drops what the
+// kernel has not sent yet: it would go on sending commands after their owner has given them up, and
+// a write that arrives so late replaces newer data. Orderly: what was written is still sent. Keeps
+// its effect when the socket is detached.
+void stream_set_orderly(struct stream *s, bool is_orderly);
 
 // Shuts down our side after everything written is sent; reading continues. Negative errno.
 int stream_shutdown(struct stream *s);

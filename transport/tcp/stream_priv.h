@@ -21,3 +21,4 @@ struct stream {
 
 struct stream *stream_alloc(struct worker *w, const struct stream_ops *ops, void *arg);
 void stream_set_options(int fd);
+void stream_set_abortive(int fd, bool is_abortive); // SO_LINGER of no seconds

@@ -56,6 +56,8 @@ void iw_end(struct iw_qp *qp, const struct err *why)
 	list_remove(&qp->rx_wait.link);
 	worker_defer_cancel(&qp->later);
 	worker_defer_cancel(&qp->flush);
+	if (qp->stream && !qp->why.code)
+		stream_set_orderly(qp->stream, true);
 	stream_free(qp->stream);
 	qp->stream = NULL;
 	list_for_each (it, &qp->stags)
