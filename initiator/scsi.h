@@ -28,6 +28,7 @@ enum {
 	SCSI_SENSE_MAX = 252, // SPC: 8 bytes and an ADDITIONAL SENSE LENGTH of 244
 	SCSI_LUN_MAX = 16383, // flat space addressing [SAM-5 4.7.7.3]
 	SCSI_ADDRESS_TEXT = 80,
+	SCSI_PORT_TEXT = 320, // of the name of a port
 };
 
 // ---- sessions ----
@@ -92,6 +93,45 @@ void scsi_session_describe(const struct scsi_session *s, scsi_say *say, void *ar
 // How often data of a command of that size crosses the network one after the other: at least 1.
 unsigned scsi_session_round_trips(const struct scsi_session *s, uint32_t bytes, bool is_write);
 
+// ---- nexuses ----
+
+enum { SCSI_NEXUS_SRP = 4, SCSI_NEXUS_ISCSI = 5 }; // SPC-5 7.6.1
+
+// An I_T nexus by its SCSI port names. iSCSI: "NAME,i,0xISID" and "NAME,t,0xTPGT" (RFC 7143 4.4.2);
+// of a target that does not tell its portal group "NAME,t,ADDRESS". SRP: 32 hex digits each.
+struct scsi_nexus {
+	uint8_t protocol; // 0: the protocol has no names of ports
+	char initiator[SCSI_PORT_TEXT], target[SCSI_PORT_TEXT];
+};
+// The nexus of the session, or of the last one while it logs in again. Valid since the first up.
+void scsi_session_nexus(const struct scsi_session *s, struct scsi_nexus *ret);
+bool scsi_nexus_is_same(const struct scsi_nexus *a, const struct scsi_nexus *b); // any thread
+// Its initiator's TransportID (SPC-5 7.6.4) for parameter lists; the length, a multiple of 4, or 0:
+// there is none, or size is too small. Any thread.
+uint32_t scsi_nexus_transport_id(const struct scsi_nexus *n, uint8_t *ret, uint32_t size);
+
+// Ends a nexus that was lost: a session with its names logs in at the portal to which via is
+// connected, and out again. Whether commands of the lost nexus have left the storage when the
+// target answers is the target's promise. RFC 7143 6.3.5, T10 SRP 5.4.
+struct scsi_fence;
+struct scsi_fence_ops { // both are required; on the worker of via, never from inside a call
+	// The login has succeeded (why->code 0) or has not. Called once, unless cancelled.
+	void (*done)(void *arg, const struct err *why);
+	// Nothing is left of the fence. Always called, after done.
+	void (*gone)(void *arg);
+};
+// -EOPNOTSUPP with a text: via's target port or initiator is another one; others: no callback
+// follows. ops must outlive the fence.
+int scsi_fence_new(struct scsi_fence **ret, struct scsi_session *via, const struct scsi_nexus *lost,
+		   const struct scsi_fence_ops *ops, void *arg, struct err *e);
+// Before done: ends the attempt; gone follows.
+void scsi_fence_cancel(struct scsi_fence *f);
+
+// A session that is lost does not log in as long as it is paused: it would end the fence's.
+void scsi_session_pause(struct scsi_session *s, bool is_paused);
+// Whether the target has confirmed a logout: no command of the session can be executed any more.
+bool scsi_session_is_settled(const struct scsi_session *s);
+
 // ---- commands ----
 
 enum scsi_attr { // task attributes [SAM-5 8.9]
@@ -125,6 +165,9 @@ struct scsi_cmd {
 	// -EREMOTEIO (the target could not execute it), -ENOMEM (over RDMA: no memory could be
 	// registered for it; it was not sent), -ESTALE (its logical unit has changed: scsi_watch).
 	int res;
+	// With res: the command was handed to the connection, which ended before an answer: the
+	// target may execute it, also later (disk/fence.c).
+	bool is_unanswered;
 	// The target's response.
 	uint8_t status;		// SAM status
 	bool is_under, is_over; // residual bytes were not transferred, or would not fit

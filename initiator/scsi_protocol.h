@@ -11,6 +11,8 @@
 
 struct scsi_watch;
 
+enum { SCSI_PAUSE_US = 100000 }; // until a paused session looks again whether it may log in
+
 // What the session tells those who watch its logical units (scsi_watch.c).
 struct scsi_watcher {
 	void (*up)(struct scsi_session *s); // again: all units are checked
@@ -45,6 +47,14 @@ struct scsi_protocol {
 	void (*info)(const struct scsi_session *s, struct scsi_session_info *ret);
 	// Absent: nothing is known.
 	void (*describe)(const struct scsi_session *s, scsi_say *say, void *arg);
+	// As scsi_session_nexus(). Absent: the protocol has no names of ports.
+	void (*nexus)(const struct scsi_session *s, struct scsi_nexus *ret);
+	// Opens a session with the names of lost and the settings of s, at the portal to which s is
+	// connected; it ends with its connection. -EOPNOTSUPP with a text: s is of another target
+	// port or initiator. Absent: the same.
+	int (*reenter)(struct scsi_session *s, const struct scsi_nexus *lost,
+		       const struct scsi_session_ops *ops, void *arg, struct scsi_session **ret,
+		       struct err *e);
 	// Absent: always 1.
 	unsigned (*round_trips)(const struct scsi_session *s, uint32_t bytes, bool is_write);
 };
@@ -61,6 +71,9 @@ struct scsi_session {
 	bool is_leaving; // a logout was requested
 	bool is_ended;	 // commands end with end_res
 	bool is_cancelled;
+	bool is_paused;	 // the protocol starts no attempt to log in
+	bool is_settled; // the target confirmed a logout: it executes nothing of the session any
+			 // more
 	struct err end_why;
 	int end_res;
 	unsigned reconnects;

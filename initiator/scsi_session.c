@@ -58,6 +58,7 @@ static bool may_go_again(const struct scsi_cmd *c)
 // command is queued again already, if it may be retried.
 static void ended_with_connection(struct scsi_session *s, struct scsi_cmd *c)
 {
+	c->is_unanswered &= !s->is_settled;
 	if (s->is_ended)
 		complete(c, result(c, s->end_res));
 	else if (!c->is_flying && !may_go_again(c))
@@ -82,9 +83,11 @@ void scsi_cmd_ended(struct scsi_cmd *c, int res)
 		return;
 	}
 	if (!res && c->status == SCSI_CHECK_CONDITION && !s->is_ended && is_for_another_try(s, c)) {
+		c->is_unanswered = false;
 		again(s, c);
 		return;
 	}
+	c->is_unanswered = false;
 	complete(c, result(c, res));
 	scsi_session_pump_later(s);
 }
@@ -116,6 +119,7 @@ void scsi_session_pump(struct scsi_session *s)
 		s->sent_count++;
 		c->is_abort_sent = false;
 		c->tries++;
+		c->is_unanswered = true;
 		s->protocol.send(s, c);
 	}
 	if (!s->sent_count)
@@ -161,6 +165,7 @@ int scsi_cmd_submit(struct scsi_session *s, struct scsi_cmd *c)
 	c->res = c->why = 0;
 	c->tries = 0;
 	c->is_timed_out = c->is_abort_sent = c->is_flying = c->is_ungranted = false;
+	c->is_unanswered = false;
 	c->deadline_ns = deadline(s, c);
 	list_push_back(&s->waiting, &c->link);
 	scsi_session_pump_later(s);
@@ -198,6 +203,7 @@ void scsi_session_enter_up(struct scsi_session *s)
 	bool is_again = s->was_up;
 	s->reconnects += is_again;
 	s->is_up = s->was_up = true;
+	s->is_settled = false;
 	s->ops.up(s);
 	if (s->is_up && is_again)
 		s->watcher->up(s);
@@ -347,6 +353,18 @@ static void no_description(const struct scsi_session *s, scsi_say *say, void *ar
 {
 }
 
+static void no_nexus(const struct scsi_session *s, struct scsi_nexus *ret)
+{
+	*ret = (struct scsi_nexus){ 0 };
+}
+
+static int no_reenter(struct scsi_session *s, const struct scsi_nexus *lost,
+		      const struct scsi_session_ops *ops, void *arg, struct scsi_session **ret,
+		      struct err *e)
+{
+	return err_set(e, -EOPNOTSUPP, "the protocol does not end lost nexuses");
+}
+
 void scsi_session_init(struct scsi_session *s, struct worker *w,
 		       const struct scsi_protocol *protocol, const struct scsi_session_ops *ops,
 		       void *arg)
@@ -358,6 +376,10 @@ void scsi_session_init(struct scsi_session *s, struct worker *w,
 		s->protocol.idle = no_event;
 	if (!s->protocol.task_mgmt)
 		s->protocol.task_mgmt = no_task_mgmt;
+	if (!s->protocol.nexus)
+		s->protocol.nexus = no_nexus;
+	if (!s->protocol.reenter)
+		s->protocol.reenter = no_reenter;
 	if (!s->protocol.describe)
 		s->protocol.describe = no_description;
 	if (!s->protocol.round_trips)
@@ -403,6 +425,16 @@ void *scsi_session_arg(const struct scsi_session *s)
 bool scsi_session_is_up(const struct scsi_session *s)
 {
 	return s->is_up;
+}
+
+void scsi_session_pause(struct scsi_session *s, bool is_paused)
+{
+	s->is_paused = is_paused;
+}
+
+bool scsi_session_is_settled(const struct scsi_session *s)
+{
+	return s->is_settled;
 }
 
 void scsi_session_info(const struct scsi_session *s, struct scsi_session_info *ret)

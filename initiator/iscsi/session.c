@@ -71,7 +71,10 @@ static void on_timer(struct timer *t)
 			session_end_asked(s);
 		break;
 	case SESSION_WAITING:
-		session_connect(s);
+		if (s->scsi.is_paused)
+			timer_arm(s->worker, &s->timer, SCSI_PAUSE_US);
+		else
+			session_connect(s);
 		break;
 	default:
 		break;
@@ -190,6 +193,8 @@ static const struct scsi_protocol protocol = {
 	.free = session_free,
 	.info = info,
 	.describe = ini_describe,
+	.nexus = ini_nexus,
+	.reenter = ini_reenter,
 	.round_trips = round_trips,
 };
 

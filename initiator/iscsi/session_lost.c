@@ -55,6 +55,8 @@ void session_end(struct ini_session *s, const struct err *why)
 		return;
 	s->state = SESSION_CLOSED;
 	scsi_session_begin_end(&s->scsi, &e);
+	if (!e.code && !s->scsi.is_settled) // what was sent may have an effect: not in order
+		err_set(&e, -ESHUTDOWN, "session closed without a logout");
 	session_drop(s, &e);
 	scsi_session_fail(&s->scsi);
 	session_tell_end(s);

@@ -38,7 +38,10 @@ static void on_timer(struct timer *t)
 	struct srps_session *s = container_of(t, struct srps_session, timer);
 	struct err e;
 	if (s->state == SRPS_WAITING) {
-		srps_connect(s);
+		if (s->scsi.is_paused)
+			timer_arm(s->worker, t, SCSI_PAUSE_US);
+		else
+			srps_connect(s);
 		return;
 	}
 	err_set(&e, -ETIMEDOUT, "logout: timed out");
@@ -124,6 +127,8 @@ static const struct scsi_protocol protocol = {
 	.free = session_free,
 	.info = info,
 	.describe = srps_describe,
+	.nexus = srps_nexus,
+	.reenter = srps_reenter,
 };
 
 int srps_session_new(struct scsi_session **ret, struct worker *w, const void *config,

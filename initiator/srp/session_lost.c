@@ -14,11 +14,14 @@ static void drop(struct srps_session *s, const struct err *why, bool is_logout)
 {
 	timer_cancel(s->worker, &s->timer);
 	timer_cancel(s->worker, &s->tick);
+	struct err e = *why;
 	s->is_connect_due = false;
 	s->is_dropping = s->live;
+	if (!e.code && (!is_logout || s->scsi.sent_count)) // commands under way: not in order
+		err_set(&e, -ESHUTDOWN, "session closed");
 	for (unsigned i = 0; i < s->config.channels; i++)
 		if (s->channels[i].ch)
-			srpi_close(s->channels[i].ch, is_logout, why);
+			srpi_close(s->channels[i].ch, is_logout, &e);
 	s->channel_count = 0;
 	s->is_draining = false;
 	s->tmf = NULL;
