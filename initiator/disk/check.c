@@ -45,6 +45,10 @@ static void settle(struct disk_path *p)
 	struct disk *d = p->disk;
 	struct err why = { 0 };
 	bool serves = alua_rank(p->alua, false) != ALUA_USELESS;
+	if (fence_path_checked(p)) { // which has it checked again
+		path_set_state(p, DISK_PATH_CHECKING, NULL);
+		return;
+	}
 	path_set_state(p, serves ? DISK_PATH_UP : DISK_PATH_STANDBY, NULL);
 	if (!serves)
 		err_set(&why, -EHOSTUNREACH, "%s: access state: %s", p->config.name,
@@ -119,6 +123,9 @@ static void send(struct disk_path *p)
 static void next(struct disk_path *p)
 {
 	p->step++;
+	if (p->step < facts_step_count && facts_steps[p->step].is_promises &&
+	    !p->found.has_promises_page)
+		p->step++;
 	bool has_groups = p->found.has_alua && p->found.has_port_group;
 	if (p->step < facts_step_count || (p->step == facts_step_count && has_groups)) {
 		send(p);

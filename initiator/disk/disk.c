@@ -176,6 +176,7 @@ static int path_init(struct disk *d, unsigned i, const struct disk_path_config *
 	p->config = *c;
 	p->alua = ALUA_NONE;
 	list_init(&p->flying);
+	fence_init(&p->lost, d, p);
 	timer_init(&p->reopen, on_reopen);
 	void *copy = malloc(c->config_size ? c->config_size : 1);
 	p->config.config = copy;
@@ -203,9 +204,19 @@ static bool has_sessions(const struct disk *d)
 	return false;
 }
 
+static bool has_fences(const struct disk *d)
+{
+	bool is_out = d->fences_open;
+	for (unsigned i = 0; i < d->path_count; i++)
+		is_out |= d->paths[i].lost.is_cmd_out;
+	for (unsigned i = 0; i < d->inherited_count; i++)
+		is_out |= d->inherited[i].is_cmd_out;
+	return is_out;
+}
+
 static void finish_close(struct disk *d)
 {
-	if (has_sessions(d) || d->is_closed)
+	if (has_sessions(d) || has_fences(d) || d->is_closed)
 		return;
 	d->is_closed = true;
 	timer_cancel(d->worker, &d->close_limit);
@@ -217,6 +228,8 @@ static void finish_close(struct disk *d)
 	worker_defer_cancel(&d->over_defer);
 	worker_defer_cancel(&d->close_defer);
 	worker_defer_cancel(&d->give_up);
+	worker_defer_cancel(&d->inherited_defer);
+	fence_close(d); // of what was lost meanwhile
 	if (!d->is_told) {
 		if (!d->first_why.code)
 			err_set(&d->first_why, -ENOTCONN, "disk: closed");
@@ -248,6 +261,7 @@ void disk_close(struct disk *d)
 	timer_cancel(d->worker, &d->no_path);
 	timer_cancel(d->worker, &d->recheck);
 	timer_cancel(d->worker, &d->delay);
+	fence_close(d);
 	for (unsigned i = 0; i < d->path_count; i++) {
 		timer_cancel(d->worker, &d->paths[i].reopen);
 		if (!d->paths[i].flying_count)
@@ -269,6 +283,7 @@ void disk_free(struct disk *d)
 		free(config);
 	}
 	free(d->paths);
+	free(d->inherited);
 	free(d->zeroes);
 	free(d);
 }
@@ -284,7 +299,39 @@ static void stale(struct disk *d, const struct err *why)
 		d->ops.stale(d->arg, why);
 }
 
-static const struct disk_events events = { paths_changed, looked, found, session_gone, stale };
+static void fenced(struct disk *d)
+{
+	list_splice_back(&d->fencing, &d->queue); // those that waited come first
+	list_splice_back(&d->queue, &d->fencing);
+	if (d->is_closing)
+		return;
+	io_pump_later(d);
+	for (unsigned i = 0; i < d->path_count; i++)
+		if (d->paths[i].is_held)
+			check_begin(&d->paths[i]);
+}
+
+static void fence_late(struct disk *d)
+{
+	io_fail_fencing(d, -ETIMEDOUT);
+}
+
+static void fence_gone(struct disk *d)
+{
+	if (d->is_closing)
+		worker_defer(d->worker, &d->close_defer, on_closed_at_once);
+}
+
+static const struct disk_events events = {
+	.paths_changed = paths_changed,
+	.looked = looked,
+	.found = found,
+	.session_gone = session_gone,
+	.stale = stale,
+	.fenced = fenced,
+	.fence_late = fence_late,
+	.fence_gone = fence_gone,
+};
 
 static void init(struct disk *d, struct worker *w, const struct disk_config *config,
 		 const struct disk_ops *ops, void *arg)
@@ -300,6 +347,8 @@ static void init(struct disk *d, struct worker *w, const struct disk_config *con
 	list_init(&d->queue);
 	list_init(&d->delayed);
 	list_init(&d->over);
+	list_init(&d->fencing);
+	list_init(&d->lost);
 	timer_init(&d->delay, io_on_delay);
 	timer_init(&d->no_path, on_no_path);
 	timer_init(&d->recheck, on_recheck);
@@ -355,6 +404,9 @@ void disk_path_info(const struct disk *d, unsigned index, struct disk_path_info 
 	ret->state = p->state;
 	ret->lun = p->config.lun;
 	ret->alua = alua_text(p->alua);
+	ret->is_fencing = list_linked(&p->lost.link);
+	if (ret->is_fencing)
+		ret->unfenced = p->lost.why;
 	if (!p->session || !p->was_up)
 		return;
 	scsi_session_info(p->session, &s);

@@ -2,7 +2,9 @@
 // A disk: a logical unit reached by one or several sessions (its paths), over any protocols, as a
 // range of bytes that is read, written, flushed and unmapped. It selects a path for each command,
 // retries what is safe to retry on another one, queues while no path is up, and never takes another
-// unit, or one that has lost acknowledged data, for the one it was opened on.
+// unit, or one that has lost acknowledged data, for the one it was opened on. A write that a lost
+// path may still execute is neither repeated nor overtaken by a newer write of the same blocks
+// before the target cannot execute it any more (fence.c).
 //
 // A disk belongs to one worker. Unless noted otherwise, functions are called on that worker's
 // thread, do not block, and report by callback on the same thread, never from inside the call.
@@ -22,6 +24,7 @@ enum {
 	DISK_IDENTITY_TEXT = 80,
 };
 #define DISK_QUEUE_FOREVER UINT32_MAX
+#define DISK_FENCE_NEVER   UINT32_MAX
 
 // ---- configuration ----
 
@@ -48,8 +51,11 @@ struct disk_config {
 	unsigned path_count;
 	enum disk_policy policy;
 	uint32_t no_path_retry; // seconds to queue while no path is up; then commands fail
-	bool is_read_only;	// refuses what writes
-	bool allows_replaced;	// continues on a unit that was replaced or restarted
+	// Seconds until writes go on although a target cannot say that those of a lost path have
+	// ended; 0: what is known of the target, else 60. DISK_FENCE_NEVER.
+	uint32_t fence_wait;
+	bool is_read_only;    // refuses what writes
+	bool allows_replaced; // continues on a unit that was replaced or restarted
 };
 
 // ---- what it is ----
@@ -91,6 +97,7 @@ enum disk_notice {
 	DISK_RESERVATION_CONFLICT, // status 18h: requests fail with -EBADE
 	DISK_SPACE_LOW,		   // 38/07: the soft threshold of a thin pool
 	DISK_SPACE_EXHAUSTED,	   // 27/07: writes fail with -ENOSPC
+	DISK_NOT_FENCED,	   // writes went on after fence_wait
 	DISK_NOTICE_COUNT,
 };
 // A word for programs ("space-low"), and what has happened and what to do. Any thread.
@@ -106,6 +113,10 @@ struct disk_path_info {
 	unsigned reconnects;
 	uint64_t commands, bytes_read, bytes_written, errors, failovers;
 	struct err why; // of the last loss or fault; code 0: none
+	// Its lost nexus may still write: writes of the same blocks wait. unfenced: why it is not
+	// fenced yet.
+	bool is_fencing;
+	struct err unfenced;
 };
 
 // On the disk's worker. Absent slots do nothing. All slots may call every function here except
@@ -131,6 +142,11 @@ struct disk_ops {
 	// A notice holds from now on, or (is_over) does not any more: one of conflict or exhausted
 	// space is over when something was written a minute after the last such answer.
 	void (*notice)(void *arg, enum disk_notice n, bool is_over);
+	// A path has logged in as a nexus that disk_nexuses_recorded() has not named; the path is
+	// not used before that. Only after disk_records().
+	void (*nexus)(void *arg);
+	// No nexus of disk_inherit() is left to be fenced.
+	void (*inherited)(void *arg);
 	// After disk_close(): all sessions have ended, all requests are done.
 	void (*closed)(void *arg);
 };
@@ -175,6 +191,16 @@ struct disk_io {
 	uint8_t unmap[24];
 };
 
+// ---- nexuses that may still write ----
+
+// An I_T nexus that writes, or has written, the disk. What a successor of a dead process needs to
+// end it.
+struct disk_nexus {
+	struct scsi_nexus nexus;
+	uint16_t relative_port; // RELATIVE TARGET PORT IDENTIFIER; 0: unknown
+};
+enum { DISK_NEXUSES_MAX = 64 };
+
 // ---- functions ----
 
 // Starts all paths; ready follows. ops and config are copied, ops->arg is not owned. An error with
@@ -197,3 +223,16 @@ void disk_path_info(const struct disk *d, unsigned index, struct disk_path_info 
 // scsi_session_describe() of the path's session; nothing between two sessions.
 void disk_path_describe(const struct disk *d, unsigned index, scsi_say *say, void *arg);
 struct worker *disk_worker(const struct disk *d);
+
+// After ready, before the first request: fences what a former process has left, the nexuses of its
+// paths. ops->inherited follows, never from inside; without any at the end of the round. -E2BIG:
+// more than DISK_NEXUSES_MAX; -ENOMEM.
+int disk_inherit(struct disk *d, const struct disk_nexus *nexuses, unsigned count);
+unsigned disk_inherited(const struct disk *d); // how many are left
+// The nexuses of all paths that have been up, and those that are not fenced yet; the number of
+// them. is_lost: only the latter.
+unsigned disk_nexuses(const struct disk *d, struct disk_nexus ret[DISK_NEXUSES_MAX], bool is_lost);
+// From now on a path is used only once its nexus is recorded.
+void disk_records(struct disk *d);
+// The nexuses are recorded where a successor finds them.
+void disk_nexuses_recorded(struct disk *d, const struct disk_nexus *nexuses, unsigned count);

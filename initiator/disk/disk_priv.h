@@ -7,6 +7,34 @@
 #include "initiator/disk/disk.h"
 #include "initiator/disk/facts.h"
 
+enum { LOST_RANGES_MAX = 64, LOST_DATA_MAX = 8 + 4 + 256 };
+
+// A nexus that was lost with writes of unknown outcome, until the target cannot execute them any
+// more. fence.c
+struct disk_lost {
+	struct list link; // of disk.lost; else nothing is unknown
+	struct disk *disk;
+	struct disk_path *path; // whose it was; NULL: of a former process
+	struct disk_nexus id;
+	uint64_t since_ns;
+	struct lost_range {
+		uint64_t at, end; // bytes
+	} ranges[LOST_RANGES_MAX];
+	unsigned range_count;
+
+	// The attempt to fence it.
+	unsigned next;	       // a way and a path
+	struct disk_path *via; // NULL: none is under way
+	struct scsi_fence *fence;
+	struct scsi_cmd cmd;
+	bool is_cmd_out, is_cmd_stale;
+	unsigned attentions;
+	uint8_t data[LOST_DATA_MAX];
+	struct defer start;
+	struct timer retry;
+	struct err why; // of the last attempt's failure
+};
+
 #define NS_PER_SEC 1000000000ull
 #define US_PER_SEC 1000000ull
 
@@ -35,6 +63,14 @@ struct disk_path {
 	enum alua_state alua;
 	bool is_preferred;
 
+	// Its nexus, since it was up; what the target promises of fences.
+	struct disk_nexus nexus;
+	uint8_t promises;
+	bool is_examined; // this session was checked
+	bool is_recorded; // the nexus is
+	bool is_held;	  // not used until it is, or until its lost nexus is fenced
+	struct disk_lost lost;
+
 	struct list flying; // requests
 	unsigned flying_count;
 	uint64_t flying_bytes;
@@ -49,6 +85,9 @@ struct disk_events {
 	void (*found)(struct disk *d, const struct facts *found);
 	void (*session_gone)(struct disk_path *p);
 	void (*stale)(struct disk *d, const struct err *why); // lost data, or no unit left
+	void (*fenced)(struct disk *d);	    // requests and paths that waited for it go on
+	void (*fence_late)(struct disk *d); // requests have waited for no_path_retry seconds
+	void (*fence_gone)(struct disk *d); // an attempt's session has ended
 };
 
 struct disk {
@@ -74,6 +113,13 @@ struct disk {
 	struct list queue;   // requests that wait for a path
 	struct list delayed; // ... for some time, then for a path
 	struct list over;    // ... that end without a command
+	struct list fencing; // ... that wait for a fence
+
+	struct list lost;	     // disk_lost, oldest first; empty but after a loss
+	struct disk_lost *inherited; // of former processes
+	unsigned inherited_count, fences_open;
+	bool records, is_inherited_due;
+	struct defer inherited_defer;
 	struct defer pump, over_defer, close_defer, give_up;
 	struct timer delay, no_path, recheck, close_limit;
 };
@@ -96,6 +142,20 @@ struct disk_path *select_path(struct disk *d); // NULL: none serves I/O
 void select_begin(struct disk_path *p, const struct disk_io *io);
 void select_end(struct disk_path *p, const struct disk_io *io);
 
+// ---- fence.c ----
+void fence_init(struct disk_lost *l, struct disk *d, struct disk_path *p);
+// io, a write, ended without an answer.
+void fence_note(struct disk_io *io);
+// Whether io must wait: the target may still execute an older write of its blocks.
+bool fence_blocks(const struct disk *d, const struct disk_io *io);
+// The session of p is up: as what nexus. A lost one of the same names has ended with that.
+void fence_path_up(struct disk_path *p);
+// p was checked: it can be used to fence others. True: its own fence or record is to come first.
+bool fence_path_checked(struct disk_path *p);
+void fence_path_down(struct disk_path *p);
+void fence_path_settled(struct disk_path *p); // the target has confirmed its logout
+void fence_close(struct disk *d);	      // no attempt follows; those under way end
+
 // ---- check.c ----
 void check_begin(struct disk_path *p); // runs again if one is running
 void check_end(struct disk_path *p);   // no step follows
@@ -109,7 +169,8 @@ void path_leave(struct disk_path *p);
 void path_stale(struct disk_path *p, enum scsi_lu_change change, const struct err *why);
 
 // ---- io.c ----
-void io_fail_all(struct disk *d, int res); // what waits
+void io_fail_all(struct disk *d, int res);     // what waits
+void io_fail_fencing(struct disk *d, int res); // ... for a fence
 void io_pump_later(struct disk *d);
 void io_over(struct defer *defer); // of disk.over_defer
 void io_on_delay(struct timer *t); // of disk.delay

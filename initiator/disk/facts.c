@@ -14,6 +14,8 @@
 #define WRITE_SAME_MAX	 (1u << 16) // blocks, if the unit gives no limit
 #define DPOFUA		 0x10
 #define WP		 0x80
+#define PROMISES_PAGE	 0xf0
+#define DESIGNATOR_PORT	 4
 #define DESIGNATOR_GROUP 5
 #define DESIGNATOR_NAA	 3
 #define DESIGNATOR_EUI	 2
@@ -81,7 +83,9 @@ static void take_designators(struct facts *f, const uint8_t *data, uint32_t len)
 	     at += 4u + data[at + 3]) {
 		const uint8_t *d = data + at;
 		uint8_t type = d[1] & 0xf, association = d[1] >> 4 & 3;
-		if (association == 1 && type == DESIGNATOR_GROUP && d[3] >= 4) {
+		if (association == 1 && type == DESIGNATOR_PORT && d[3] >= 4) {
+			f->relative_port = get_be16(d + 6);
+		} else if (association == 1 && type == DESIGNATOR_GROUP && d[3] >= 4) {
 			f->port_group = get_be16(d + 6);
 			f->has_port_group = true;
 		} else if (rank_of(d) > best) {
@@ -134,6 +138,20 @@ static void take_provisioning(struct facts *f, const uint8_t *data, uint32_t len
 	f->has_write_same = data[5] & 0x40;
 }
 
+// Supported VPD pages.
+static void take_pages(struct facts *f, const uint8_t *data, uint32_t len)
+{
+	uint32_t end = page_end(data, len, 0x00);
+	for (uint32_t at = 4; at < end; at++)
+		f->has_promises_page |= data[at] == PROMISES_PAGE;
+}
+
+static void take_promises(struct facts *f, const uint8_t *data, uint32_t len)
+{
+	if (page_end(data, len, PROMISES_PAGE) >= 13 && !memcmp(data + 4, "FARBLOCK", 8))
+		f->promises = data[12];
+}
+
 // MODE SENSE(6) of the caching page.
 static void take_caching(struct facts *f, const uint8_t *data, uint32_t len)
 {
@@ -160,17 +178,19 @@ static void take_capacity_16(struct facts *f, const uint8_t *data, uint32_t len)
 
 const struct facts_step facts_steps[] = {
 	// clang-format off
-	{SCSI_TEST_UNIT_READY, {0}, 0, false, NULL},
-	{SCSI_INQUIRY, {.len = 36}, 36, false, take_inquiry},
-	{SCSI_INQUIRY, {.len = FACTS_DATA_MAX, .flags = 1, .page = 0x83}, FACTS_DATA_MAX, true, take_designators},
-	{SCSI_INQUIRY, {.len = 252, .flags = 1, .page = 0x80}, 252, true, take_serial},
-	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = 0x86}, 64, true, take_extended},
-	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = 0xb0}, 64, true, take_limits},
-	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = 0xb1}, 64, true, take_characteristics},
-	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = 0xb2}, 64, true, take_provisioning},
-	{SCSI_MODE_SENSE_6, {.len = 192, .flags = 8, .page = 8}, 192, true, take_caching},
-	{SCSI_READ_CAPACITY_10, {0}, 8, false, take_capacity_10},
-	{SCSI_READ_CAPACITY_16, {.len = 32}, 32, true, take_capacity_16},
+	{SCSI_TEST_UNIT_READY, {0}, 0, false, false, NULL},
+	{SCSI_INQUIRY, {.len = 36}, 36, false, false, take_inquiry},
+	{SCSI_INQUIRY, {.len = FACTS_DATA_MAX, .flags = 1, .page = 0x83}, FACTS_DATA_MAX, true, false, take_designators},
+	{SCSI_INQUIRY, {.len = 252, .flags = 1, .page = 0x80}, 252, true, false, take_serial},
+	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = 0x86}, 64, true, false, take_extended},
+	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = 0xb0}, 64, true, false, take_limits},
+	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = 0xb1}, 64, true, false, take_characteristics},
+	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = 0xb2}, 64, true, false, take_provisioning},
+	{SCSI_INQUIRY, {.len = 252, .flags = 1, .page = 0x00}, 252, true, false, take_pages},
+	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = PROMISES_PAGE}, 64, true, true, take_promises},
+	{SCSI_MODE_SENSE_6, {.len = 192, .flags = 8, .page = 8}, 192, true, false, take_caching},
+	{SCSI_READ_CAPACITY_10, {0}, 8, false, false, take_capacity_10},
+	{SCSI_READ_CAPACITY_16, {.len = 32}, 32, true, false, take_capacity_16},
 	// clang-format on
 };
 const unsigned facts_step_count = sizeof facts_steps / sizeof *facts_steps;

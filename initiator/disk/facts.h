@@ -20,6 +20,17 @@ struct facts {
 	uint32_t transfer_blocks, optimal_blocks;
 	uint8_t physical_exponent;
 	bool has_limits;
+	uint16_t relative_port; // RELATIVE TARGET PORT IDENTIFIER of the port; 0: none reported
+	bool has_promises_page; // page F0h is listed
+	uint8_t promises;	// FACTS_*
+};
+
+// What farblockd announces in its vendor-specific VPD page F0h: "FARBLOCK" in bytes 4 to 11, these
+// in byte 12. An answer comes only when nothing of the nexus can reach the storage any more.
+enum {
+	FACTS_REMOVE_FENCES = 1,    // that to REMOVE I_T NEXUS
+	FACTS_REINSTATE_FENCES = 2, // that to a login of iSCSI that replaces the session
+	FACTS_TERMINATE_FENCES = 4, // that to a login of SRP that ends the older channels
 };
 
 // A command that reads a part of the facts.
@@ -28,6 +39,7 @@ struct facts_step {
 	struct scsi_args args;
 	uint32_t bytes;
 	bool is_optional; // may be refused
+	bool is_promises; // only if the page is listed
 	void (*take)(struct facts *f, const uint8_t *data, uint32_t len);
 };
 extern const struct facts_step facts_steps[];

@@ -73,9 +73,15 @@ static void fail_list(struct list *l, int res)
 		complete(io_of(over.next), res);
 }
 
+void io_fail_fencing(struct disk *d, int res)
+{
+	fail_list(&d->fencing, res);
+}
+
 void io_fail_all(struct disk *d, int res)
 {
 	fail_list(&d->queue, res);
+	fail_list(&d->fencing, res);
 	fail_list(&d->delayed, res);
 }
 
@@ -188,6 +194,11 @@ static int set_command(struct disk_io *io, uint16_t lun)
 
 static bool send(struct disk *d, struct disk_io *io)
 {
+	if (fence_blocks(d, io)) {
+		list_remove(&io->link);
+		list_push_back(&d->fencing, &io->link);
+		return true;
+	}
 	struct disk_path *p = select_path(d);
 	if (!p)
 		return false;
@@ -389,6 +400,8 @@ static void judge_loss(struct disk_io *io)
 {
 	struct disk *d = io->disk;
 	int res = io->cmd.res;
+	if (io->cmd.is_unanswered)
+		fence_note(io);
 	if (d->is_closing) {
 		complete(io, -ESHUTDOWN);
 	} else if (d->is_stale) {

@@ -43,6 +43,7 @@ static void on_up(struct scsi_session *s)
 	struct disk_path *p = scsi_session_arg(s);
 	struct err why;
 	p->failures = 0;
+	fence_path_up(p);
 	path_set_state(p, DISK_PATH_CHECKING, NULL);
 	if (p->was_up) {
 		p->info.reconnects++;
@@ -62,6 +63,7 @@ static void on_down(struct scsi_session *s, const struct err *why)
 {
 	struct disk_path *p = scsi_session_arg(s);
 	check_end(p);
+	fence_path_down(p);
 	path_set_state(p, DISK_PATH_CONNECTING, why);
 	// What it has not sent goes another way, or waits in the disk's queue.
 	scsi_session_withdraw(s);
@@ -90,6 +92,9 @@ static void on_closed(struct scsi_session *s, const struct err *why)
 {
 	struct disk_path *p = scsi_session_arg(s);
 	check_end(p);
+	fence_path_down(p);
+	if (scsi_session_is_settled(s))
+		fence_path_settled(p);
 	if (!p->is_leaving) {
 		p->failures++;
 		path_set_state(p, DISK_PATH_CONNECTING, why);

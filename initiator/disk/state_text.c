@@ -24,6 +24,10 @@ static const struct {
 	[DISK_SPACE_EXHAUSTED] = { "space-exhausted",
 				   "writes fail, as the target's thin pool is full (enlarge the "
 				   "pool, or discard what is unused: fstrim)"	      },
+	[DISK_NOT_FENCED] = { "not-fenced",
+				   "a path was lost with writes under way, and the target cannot say "
+			      "that they have ended: newer writes went on after the time of "
+			      "--fence-wait (check the data; docs/attach.md)"	      },
 };
 
 const char *disk_notice_word(enum disk_notice n)

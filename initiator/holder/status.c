@@ -72,6 +72,9 @@ static struct json_object *path_json(const struct disk_path_info *p, struct json
 	add_number(o, "bytes_written", p->bytes_written);
 	if (p->why.code)
 		add_text(o, "last_error", p->why.text);
+	json_object_object_add(o, "fencing", json_object_new_boolean(p->is_fencing));
+	if (p->is_fencing && p->unfenced.code)
+		add_text(o, "fence_error", p->unfenced.text);
 	json_object_object_add(o, "session", session);
 	return o;
 }

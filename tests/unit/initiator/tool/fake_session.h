@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +43,19 @@ struct way {
 	uint8_t ready_asc, ready_ascq; // the next TEST UNIT READY has this unit attention
 	unsigned lates;		       // so many commands but READ and WRITE time out
 	uint8_t key, asc, ascq;	       // the next READ or WRITE ends with these; 0: succeeds
+	// Its nexus, and how it is fenced (initiator/disk/fence.c).
+	unsigned isid, tpgt;
+	uint8_t promises;		  // of page F0h; 0: there is no such page
+	bool holds_fence;		  // logins of a fence wait for fence_goes_on()
+	_Atomic unsigned fences, removes; // logins of fences, REMOVE I_T NEXUS
+	uint8_t removed[300];		  // the last parameter list
+	struct fake *fence;		  // the session of the last one
 };
 
 struct fake {
-	struct way *way; // NULL: the only one
+	struct way *way;	       // NULL: the only one
+	const struct scsi_nexus *lost; // of a fence; NULL: of a path
+	struct scsi_nexus names;
 	struct scsi_session scsi;
 	struct scsi_cmd *queue[DEPTH];
 	unsigned count;
@@ -79,18 +89,27 @@ static void give(struct scsi_cmd *c, const void *data, uint32_t len)
 static void inquiry(const struct way *way, struct scsi_cmd *c)
 {
 	uint8_t data[36] = { 0, 0, 6, 2, 31 }, page[8] = { 0, 0x80, 0, 4 };
-	uint8_t group[12] = { 0, 0x83, 0, 8, 1, 0x15, 0, 4 };
+	uint8_t group[20] = {
+		0, 0x83, 0, 16, 1, 0x15, 0, 4, 0, 0, 0, 0, 1, 0x14, 0, 4, 0, 0, 0, 7
+	};
 	memset(page + 4, way && way->serial ? way->serial : far.serial, 4);
 	memset(data + 8, 'f', 28);
 	if (way && way->alua != 0xff) {
 		data[5] = 0x10;
 		put_be16(group + 10, way->group);
 	}
+	uint8_t promises[20] = { 0, 0xf0, 0, 16, 'F', 'A', 'R', 'B', 'L', 'O', 'C', 'K' };
+	const uint8_t pages[5] = { 0, 0, 0, 1, 0xf0 };
+	promises[12] = way ? way->promises : 0;
 	if (!(c->cdb[1] & 1))
 		give(c, data, sizeof data);
+	else if (promises[12] && c->cdb[2] == 0)
+		give(c, pages, sizeof pages);
+	else if (promises[12] && c->cdb[2] == 0xf0)
+		give(c, promises, sizeof promises);
 	else if (c->cdb[2] == 0x80)
 		give(c, page, sizeof page);
-	else if (c->cdb[2] == 0x83 && data[5])
+	else if (c->cdb[2] == 0x83 && way)
 		give(c, group, sizeof group);
 	else
 		refuse(c);
@@ -168,6 +187,17 @@ static void test_ready(struct way *way, struct scsi_cmd *c)
 	way->ready_asc = 0;
 }
 
+static void remove_nexus(struct way *way, struct scsi_cmd *c)
+{
+	if (!way || !(way->promises & 1)) {
+		refuse(c);
+		return;
+	}
+	assert_true(c->len <= sizeof way->removed);
+	memcpy(way->removed, c->sg->addr, c->len);
+	way->removes++;
+}
+
 static void execute(struct way *way, struct scsi_cmd *c)
 {
 	c->status = 0;
@@ -189,6 +219,9 @@ static void execute(struct way *way, struct scsi_cmd *c)
 			port_groups(way, c);
 		else
 			refuse(c);
+		break;
+	case 0xa4:
+		remove_nexus(way, c);
 		break;
 	case 0x25: // READ CAPACITY
 	case 0x9e:
@@ -320,6 +353,51 @@ static void fake_info(const struct scsi_session *s, struct scsi_session_info *re
 {
 }
 
+static void fake_nexus(const struct scsi_session *s, struct scsi_nexus *ret)
+{
+	const struct fake *f = container_of(s, struct fake, scsi);
+	if (f->lost) {
+		*ret = f->names;
+		return;
+	}
+	ret->protocol = SCSI_NEXUS_ISCSI;
+	snprintf(ret->initiator, sizeof ret->initiator, "iqn.i,i,0x%012x",
+		 f->way ? f->way->isid : 9);
+	snprintf(ret->target, sizeof ret->target, "iqn.t,t,0x%04x", f->way ? f->way->tpgt : 1);
+}
+
+// A login that was held succeeds. On the worker.
+static inline void fence_goes_on(void *arg)
+{
+	struct way *way = arg;
+	worker_post(way->fake->scsi.worker, &way->fence->up_msg);
+}
+
+static int fake_open(struct scsi_session **ret, struct worker *w, const void *config,
+		     const struct scsi_session_ops *ops, void *arg, struct err *e);
+
+static int fake_reenter(struct scsi_session *s, const struct scsi_nexus *lost,
+			const struct scsi_session_ops *ops, void *arg, struct scsi_session **ret,
+			struct err *e)
+{
+	struct way *way = fake_of(s)->way;
+	struct scsi_nexus own;
+	fake_nexus(s, &own);
+	if (strcmp(own.target, lost->target) != 0)
+		return err_set(e, -EOPNOTSUPP, "another portal group");
+	struct fake *mine = way->fake;
+	fake_open(ret, s->worker, &way, ops, arg, e);
+	way->fake = mine;
+	struct fake *f = fake_of(*ret);
+	f->names = *lost;
+	f->lost = &f->names;
+	way->fence = f;
+	way->fences++;
+	if (!way->holds_fence)
+		worker_post(s->worker, &f->up_msg);
+	return 0;
+}
+
 static void up_run(struct msg *m)
 {
 	far.ups++;
@@ -334,7 +412,9 @@ static int fake_open(struct scsi_session **ret, struct worker *w, const void *co
 						       .give_up = fake_give_up,
 						       .logout = fake_logout,
 						       .free = fake_free,
-						       .info = fake_info };
+						       .info = fake_info,
+						       .nexus = fake_nexus,
+						       .reenter = fake_reenter };
 	struct fake *f = calloc(1, sizeof *f);
 	scsi_session_init(&f->scsi, w, &protocol, ops, arg);
 	f->scsi.queue_depth = DEPTH;
@@ -344,7 +424,8 @@ static int fake_open(struct scsi_session **ret, struct worker *w, const void *co
 	}
 	f->up_msg.fn = up_run;
 	f->free_msg.fn = free_run;
-	worker_post(w, &f->up_msg);
+	if (ops->down) // else of a fence
+		worker_post(w, &f->up_msg);
 	*ret = &f->scsi;
 	return 0;
 }

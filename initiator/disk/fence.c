@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Fences: no write comes back. A write that was sent and not answered may still be executed, from
+// the sender's socket, the network, the target's buffers or its storage. Its blocks are recorded
+// with the nexus that carried it. Until the target cannot execute anything of that nexus any more,
+// no write of these blocks is sent, on whatever path; reads and other writes are.
+//
+// What ends a nexus, in this order:
+// - its own path logs in again: the same names, so that the target ends the older session first
+//   [RFC 7143 6.3.5, T10 SRP 5.4];
+// - a login with its names through another path, if that leads to the same target port, and the
+//   target is known to answer only when its storage has ended the commands (page F0h, targets[]);
+// - REMOVE I_T NEXUS [SPC-4 6.29] through any path, of a target with that promise;
+// - time, which is no guarantee: the disk is then shown as not fenced.
+// On the disk's worker. Nothing is allocated when a path is lost.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "initiator/disk/disk_priv.h"
+#include "transport/wire/be.h"
+
+#define RETRY_US       1000000u
+#define WAIT_SECONDS   60   // a guess
+#define REMOVE_SECONDS 3600 // for as long as its storage takes
+#define ATTENTIONS_MAX 32
+
+// --- targets that announce nothing ---
+
+// As measured with slow storage: docs/attach.md has the table.
+static const struct {
+	const char *vendor, *product;
+	bool reinstates;   // answers a login when the old session's commands have ended
+	unsigned wait_max; // seconds after which nothing of a lost session was executed; 0: unknown
+} targets[] = {
+	{"IET",	 "VIRTUAL-DISK", false, 0},
+	{ "LIO-ORG", "",		 false, 0},
+};
+
+static bool is_target(const struct disk *d, size_t i)
+{
+	const struct disk_facts *f = &d->facts.disk;
+	return !strcmp(f->vendor, targets[i].vendor) &&
+	       !strncmp(f->product, targets[i].product, strlen(targets[i].product));
+}
+
+static bool login_fences(const struct disk_path *q, const struct scsi_nexus *lost)
+{
+	uint8_t promise =
+		lost->protocol == SCSI_NEXUS_SRP ? FACTS_TERMINATE_FENCES : FACTS_REINSTATE_FENCES;
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+		if (is_target(q->disk, i) && targets[i].reinstates)
+			return true;
+	return q->promises & promise;
+}
+
+static uint64_t deadline_ns(const struct disk_lost *l)
+{
+	uint32_t seconds = l->disk->config.fence_wait;
+	for (size_t i = 0; !seconds && i < sizeof targets / sizeof *targets; i++)
+		if (is_target(l->disk, i))
+			seconds = targets[i].wait_max;
+	if (!seconds)
+		seconds = WAIT_SECONDS;
+	return seconds == DISK_FENCE_NEVER ? UINT64_MAX : l->since_ns + seconds * NS_PER_SEC;
+}
+
+// --- what is unknown ---
+
+static bool is_lost(const struct disk_lost *l)
+{
+	return list_linked(&l->link);
+}
+
+static bool has_inherited(const struct disk *d)
+{
+	return disk_inherited(d) != 0;
+}
+
+static void pause(struct disk_lost *l, bool is_paused)
+{
+	if (l->path && l->path->session)
+		scsi_session_pause(l->path->session, is_paused);
+}
+
+static void end_attempt(struct disk_lost *l)
+{
+	if (l->fence)
+		scsi_fence_cancel(l->fence); // gone follows
+	if (l->via)
+		pause(l, false);
+	l->fence = NULL;
+	l->via = NULL;
+	l->is_cmd_stale = l->is_cmd_out;
+	timer_cancel(l->disk->worker, &l->retry);
+	worker_defer_cancel(&l->start);
+}
+
+static void over(struct disk_lost *l)
+{
+	struct disk *d = l->disk;
+	end_attempt(l);
+	list_remove(&l->link);
+	l->range_count = 0;
+	if (d->is_inherited_due && !has_inherited(d)) {
+		d->is_inherited_due = false;
+		if (d->ops.inherited && !d->is_closing)
+			d->ops.inherited(d->arg);
+	}
+	d->events->fenced(d);
+}
+
+// Full: the last range grows to hold it, too.
+static void add_range(struct disk_lost *l, uint64_t at, uint64_t end)
+{
+	struct lost_range *r = NULL;
+	for (unsigned i = 0; i < l->range_count && !r; i++)
+		if (at <= l->ranges[i].end && end >= l->ranges[i].at)
+			r = &l->ranges[i];
+	if (!r && l->range_count < LOST_RANGES_MAX) {
+		l->ranges[l->range_count++] = (struct lost_range){ at, end };
+		return;
+	}
+	if (!r)
+		r = &l->ranges[LOST_RANGES_MAX - 1];
+	r->at = at < r->at ? at : r->at;
+	r->end = end > r->end ? end : r->end;
+}
+
+static bool is_write(const struct disk_io *io)
+{
+	return io->op == DISK_WRITE || io->op == DISK_UNMAP || io->op == DISK_WRITE_ZEROES;
+}
+
+static bool is_hit(const struct disk_lost *l, uint64_t at, uint64_t end)
+{
+	for (unsigned i = 0; i < l->range_count; i++)
+		if (at < l->ranges[i].end && end > l->ranges[i].at)
+			return true;
+	return false;
+}
+
+bool fence_blocks(const struct disk *d, const struct disk_io *io)
+{
+	if (list_empty(&d->lost) || !is_write(io) || io->is_flushing)
+		return false;
+	list_for_each (it, &d->lost)
+		if (is_hit(list_entry(it, struct disk_lost, link), io->offset + io->at,
+			   io->offset + io->len))
+			return true;
+	return false;
+}
+
+// --- ways to fence ---
+
+static void on_start(struct defer *defer);
+
+static void attempt_failed(struct disk_lost *l, const struct err *why)
+{
+	l->why = *why;
+	l->via = NULL;
+	l->next++;
+	worker_defer(l->disk->worker, &l->start, on_start);
+}
+
+static void login_done(void *arg, const struct err *why)
+{
+	struct disk_lost *l = arg;
+	l->fence = NULL;
+	pause(l, false);
+	if (why->code)
+		attempt_failed(l, why);
+	else
+		over(l);
+}
+
+static void login_gone(void *arg)
+{
+	struct disk_lost *l = arg;
+	l->disk->fences_open--;
+	l->disk->events->fence_gone(l->disk);
+}
+
+static bool by_login(struct disk_lost *l, struct disk_path *q)
+{
+	static const struct scsi_fence_ops ops = { login_done, login_gone };
+	if (!login_fences(q, &l->id.nexus) ||
+	    scsi_fence_new(&l->fence, q->session, &l->id.nexus, &ops, l, &l->why) < 0)
+		return false;
+	l->disk->fences_open++;
+	pause(l, true);
+	return true;
+}
+
+static void send_remove(struct disk_lost *l);
+
+// A unit attention is fetched; it is known that the path was lost.
+static bool is_attention(struct disk_lost *l, const struct scsi_cmd *c)
+{
+	struct scsi_sense s;
+	return !c->res && c->status == SCSI_CHECK_CONDITION &&
+	       scsi_sense_parse(c->sense, c->sense_len, &s) && s.key == 6 &&
+	       l->attentions++ < ATTENTIONS_MAX;
+}
+
+static void remove_done(struct scsi_cmd *c)
+{
+	struct disk_lost *l = c->arg;
+	char text[160];
+	struct err why;
+	bool is_stale = l->is_cmd_stale; // fenced otherwise, or the disk is closing
+	l->is_cmd_out = l->is_cmd_stale = false;
+	if (is_stale) {
+		l->disk->events->fence_gone(l->disk);
+		return;
+	}
+	if (is_attention(l, c)) {
+		send_remove(l);
+	} else if (scsi_cmd_is_good(c)) {
+		over(l);
+	} else {
+		scsi_cmd_text(c, text, sizeof text);
+		err_set(&why, c->res ? c->res : -EIO, "REMOVE I_T NEXUS: %s", text);
+		attempt_failed(l, &why);
+	}
+}
+
+static void send_remove(struct disk_lost *l)
+{
+	struct disk_path *q = l->via;
+	uint32_t id = scsi_nexus_transport_id(&l->id.nexus, l->data + 8, sizeof l->data - 8);
+	struct scsi_args args = { .len = 8 + id };
+	put_be16(l->data, 0);
+	put_be16(l->data + 2, (uint16_t)(4 + id));
+	put_be16(l->data + 4, l->id.relative_port);
+	put_be16(l->data + 6, (uint16_t)id);
+	scsi_cmd_set(&l->cmd, q->config.lun, SCSI_REMOVE_I_T_NEXUS, &args, l->data, 8 + id);
+	l->cmd.is_once = true;
+	l->cmd.timeout = REMOVE_SECONDS;
+	l->cmd.done = remove_done;
+	l->cmd.arg = l;
+	l->is_cmd_out = scsi_cmd_submit(q->session, &l->cmd) == 0;
+	if (!l->is_cmd_out) {
+		err_set(&l->why, -ENOTCONN, "REMOVE I_T NEXUS: the path is lost");
+		attempt_failed(l, &l->why);
+	}
+}
+
+static bool by_remove(struct disk_lost *l, struct disk_path *q)
+{
+	uint8_t id[LOST_DATA_MAX - 8];
+	if (!(q->promises & FACTS_REMOVE_FENCES) || !l->id.relative_port || l->is_cmd_out ||
+	    !scsi_nexus_transport_id(&l->id.nexus, id, sizeof id))
+		return false;
+	l->via = q;
+	l->attentions = 0;
+	send_remove(l);
+	return true;
+}
+
+static bool (*const ways[])(struct disk_lost *l, struct disk_path *q) = { by_login, by_remove };
+#define WAYS (sizeof ways / sizeof *ways)
+
+// --- attempts ---
+
+static bool can_use(const struct disk_lost *l, const struct disk_path *q)
+{
+	return q->session && q->is_examined && scsi_session_is_up(q->session) && !q->is_wrong &&
+	       (q != l->path || !scsi_nexus_is_same(&q->nexus.nexus, &l->id.nexus));
+}
+
+static void give_up(struct disk_lost *l)
+{
+	notice_set(l->disk, DISK_NOT_FENCED);
+	over(l);
+}
+
+// All ways have failed: again later, until it is time to go on.
+static void wait(struct disk_lost *l)
+{
+	struct disk *d = l->disk;
+	uint64_t now = worker_now(d->worker), until = deadline_ns(l);
+	uint32_t limit = d->config.no_path_retry;
+	if (now >= until) {
+		give_up(l);
+		return;
+	}
+	if (until == UINT64_MAX && limit != DISK_QUEUE_FOREVER &&
+	    now - l->since_ns >= limit * NS_PER_SEC)
+		d->events->fence_late(d);
+	uint64_t us = (until - now) / 1000 + 1;
+	timer_arm(d->worker, &l->retry, us < RETRY_US ? us : RETRY_US);
+}
+
+// Each way by each path that is up. Without a path nothing is sent, and nobody waits.
+static void on_start(struct defer *defer)
+{
+	struct disk_lost *l = container_of(defer, struct disk_lost, start);
+	struct disk *d = l->disk;
+	if (!is_lost(l) || l->via || d->is_closing)
+		return;
+	timer_cancel(d->worker, &l->retry);
+	bool has_path = l->next != 0;
+	for (; l->next < WAYS * d->path_count; l->next++) {
+		struct disk_path *q = &d->paths[l->next % d->path_count];
+		if (!can_use(l, q))
+			continue;
+		has_path = true;
+		if (ways[l->next / d->path_count](l, q)) {
+			if (l->fence)
+				l->via = q;
+			return;
+		}
+	}
+	l->next = 0;
+	if (has_path)
+		wait(l);
+}
+
+static void start(struct disk_lost *l)
+{
+	if (!l->via)
+		worker_defer(l->disk->worker, &l->start, on_start);
+}
+
+static void on_retry(struct timer *t)
+{
+	start(container_of(t, struct disk_lost, retry));
+}
+
+void fence_init(struct disk_lost *l, struct disk *d, struct disk_path *p)
+{
+	l->disk = d;
+	l->path = p;
+	list_init(&l->link);
+	timer_init(&l->retry, on_retry);
+}
+
+void fence_note(struct disk_io *io)
+{
+	struct disk_path *p = io->path;
+	struct disk_lost *l = &p->lost;
+	struct disk *d = p->disk;
+	uint64_t at = io->offset + io->at;
+	if (!is_write(io) || io->is_flushing)
+		return;
+	if (!is_lost(l)) {
+		l->id = p->nexus;
+		l->since_ns = worker_now(d->worker);
+		l->next = 0;
+		list_push_back(&d->lost, &l->link);
+	}
+	add_range(l, at, at + io->part_len);
+	start(l);
+}
+
+// --- paths ---
+
+static void start_all(struct disk *d)
+{
+	list_for_each (it, &d->lost) {
+		struct disk_lost *l = list_entry(it, struct disk_lost, link);
+		l->next = l->via ? l->next : 0;
+		start(l);
+	}
+}
+
+void fence_path_up(struct disk_path *p)
+{
+	struct disk *d = p->disk;
+	struct scsi_nexus now;
+	scsi_session_nexus(p->session, &now);
+	p->is_examined = false;
+	if (!scsi_nexus_is_same(&now, &p->nexus.nexus))
+		p->is_recorded = false;
+	p->nexus.nexus = now;
+	list_for_each_safe (it, &d->lost) {
+		struct disk_lost *l = list_entry(it, struct disk_lost, link);
+		if (scsi_nexus_is_same(&now, &l->id.nexus))
+			over(l);
+	}
+}
+
+bool fence_path_checked(struct disk_path *p)
+{
+	struct disk *d = p->disk;
+	p->promises = p->found.promises;
+	if (p->found.relative_port)
+		p->nexus.relative_port = p->found.relative_port;
+	p->is_examined = true;
+	start_all(d);
+	p->is_held = is_lost(&p->lost) || (d->records && !p->is_recorded);
+	if (p->is_held && d->records && !p->is_recorded && d->ops.nexus)
+		d->ops.nexus(d->arg);
+	return p->is_held;
+}
+
+void fence_path_down(struct disk_path *p)
+{
+	struct disk *d = p->disk;
+	static const struct err why = { .code = -ENOTCONN, .text = "the path is lost" };
+	p->is_examined = p->is_held = false;
+	list_for_each (it, &d->lost) {
+		struct disk_lost *l = list_entry(it, struct disk_lost, link);
+		if (l->via != p || l->is_cmd_out)
+			continue;
+		end_attempt(l);
+		attempt_failed(l, &why);
+	}
+}
+
+void fence_path_settled(struct disk_path *p)
+{
+	if (is_lost(&p->lost) && scsi_nexus_is_same(&p->nexus.nexus, &p->lost.id.nexus))
+		over(&p->lost);
+}
+
+void fence_close(struct disk *d)
+{
+	list_for_each (it, &d->lost)
+		end_attempt(list_entry(it, struct disk_lost, link));
+}
+
+// --- former processes ---
+
+static void on_inherited(struct defer *defer)
+{
+	struct disk *d = container_of(defer, struct disk, inherited_defer);
+	if (has_inherited(d) || !d->is_inherited_due || d->is_closing)
+		return;
+	d->is_inherited_due = false;
+	if (d->ops.inherited)
+		d->ops.inherited(d->arg);
+}
+
+static bool is_logged_in(const struct disk *d, const struct scsi_nexus *n)
+{
+	for (unsigned i = 0; i < d->path_count; i++) {
+		const struct disk_path *p = &d->paths[i];
+		if (p->session && p->was_up && scsi_session_is_up(p->session) &&
+		    scsi_nexus_is_same(&p->nexus.nexus, n))
+			return true;
+	}
+	return false;
+}
+
+int disk_inherit(struct disk *d, const struct disk_nexus *nexuses, unsigned count)
+{
+	if (count > DISK_NEXUSES_MAX)
+		return -E2BIG;
+	d->inherited = calloc(count ? count : 1, sizeof *d->inherited);
+	if (!d->inherited)
+		return -ENOMEM;
+	d->inherited_count = count;
+	d->is_inherited_due = true;
+	for (unsigned i = 0; i < count; i++) {
+		struct disk_lost *l = &d->inherited[i];
+		fence_init(l, d, NULL);
+		if (is_logged_in(d, &nexuses[i].nexus))
+			continue;
+		l->id = nexuses[i];
+		l->since_ns = worker_now(d->worker);
+		add_range(l, 0, UINT64_MAX);
+		list_push_back(&d->lost, &l->link);
+		start(l);
+	}
+	worker_defer(d->worker, &d->inherited_defer, on_inherited);
+	return 0;
+}
+
+unsigned disk_inherited(const struct disk *d)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < d->inherited_count; i++)
+		n += is_lost(&d->inherited[i]);
+	return n;
+}
+
+// --- records ---
+
+static unsigned put(struct disk_nexus *ret, unsigned n, const struct disk_nexus *nexus)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (scsi_nexus_is_same(&ret[i].nexus, &nexus->nexus))
+			return n;
+	if (n < DISK_NEXUSES_MAX && nexus->nexus.protocol)
+		ret[n++] = *nexus;
+	return n;
+}
+
+unsigned disk_nexuses(const struct disk *d, struct disk_nexus ret[DISK_NEXUSES_MAX], bool is_lost)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < d->path_count && !is_lost; i++)
+		n = put(ret, n, &d->paths[i].nexus);
+	list_for_each (it, &d->lost)
+		n = put(ret, n, &list_entry(it, const struct disk_lost, link)->id);
+	return n;
+}
+
+void disk_records(struct disk *d)
+{
+	d->records = true;
+}
+
+void disk_nexuses_recorded(struct disk *d, const struct disk_nexus *nexuses, unsigned count)
+{
+	for (unsigned i = 0; i < d->path_count; i++)
+		for (unsigned n = 0; n < count; n++)
+			if (scsi_nexus_is_same(&d->paths[i].nexus.nexus, &nexuses[n].nexus))
+				d->paths[i].is_recorded = true;
+	d->events->fenced(d);
+}
