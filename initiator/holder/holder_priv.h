@@ -38,7 +38,9 @@ struct holder {
 	struct detaching detaching;
 	int lock, claim, signals, wake;
 	atomic_bool is_resized, has_ended, has_no_path, is_stale, is_settled;
-	struct err ended_why; // set before has_ended
+	atomic_bool has_inherited, has_new_nexus; // nexuses.c
+	bool has_records;			  // what is left of them is recorded at the end
+	struct err ended_why;			  // set before has_ended
 };
 
 // Each file calls those above it.
@@ -48,6 +50,15 @@ struct holder {
 struct json_object *holder_state(struct holder *h);
 int holder_write_state(struct holder *h, struct err *e);
 void holder_release(int *fd);
+
+// ---- nexuses.c ----
+// Once the disk is ready and claimed: waits until nothing of a former process can write it, then
+// records the nexuses of this one. A signal, which stays pending, ends that.
+int holder_fence_former(struct holder *h, struct err *e);
+// A path has another nexus: it is used once that is recorded.
+int holder_record_nexuses(struct holder *h, struct err *e);
+// The disk is closed: forgets the nexuses, or keeps those that may still write.
+void holder_nexuses_end(struct holder *h);
 
 // ---- opened.c ----
 void holder_wake(struct holder *h); // any thread

@@ -94,6 +94,20 @@ static void on_notice(void *arg, enum disk_notice n, bool is_over)
 		log_warn("%s: %s", h->config->name, disk_notice_text(n));
 }
 
+static void on_inherited(void *arg)
+{
+	struct holder *h = arg;
+	atomic_store(&h->has_inherited, true);
+	holder_wake(h);
+}
+
+static void on_nexus(void *arg)
+{
+	struct holder *h = arg;
+	atomic_store(&h->has_new_nexus, true);
+	holder_wake(h);
+}
+
 static void on_closed(void *arg)
 {
 	struct holder *h = arg;
@@ -125,6 +139,8 @@ static void open_run(void *arg)
 		.changed = on_changed,
 		.stale = on_stale,
 		.notice = on_notice,
+		.nexus = on_nexus,
+		.inherited = on_inherited,
 		.closed = on_closed,
 	};
 	struct opening *o = arg;
@@ -235,6 +251,7 @@ void holder_close_disk(struct holder *h)
 	if (h->disk && !h->has_closed) {
 		worker_call(h->worker, close_run, h->disk);
 		wait_for(&h->closed);
+		holder_nexuses_end(h);
 		h->has_closed = true;
 	}
 }

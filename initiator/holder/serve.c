@@ -176,8 +176,15 @@ static void take_size(struct holder *h)
 static void on_wake(struct holder *h)
 {
 	uint64_t count;
+	struct err e;
 	if (read(h->wake, &count, sizeof count) < 0)
 		errno = 0; // another event woke it
+	if (!chore_is_busy(&h->chore) && atomic_exchange(&h->has_new_nexus, false) &&
+	    holder_record_nexuses(h, &e) < 0) {
+		atomic_store(&h->has_new_nexus, true); // again with the next event
+		log_error("%s: a path is not used, as its nexus cannot be recorded: %s",
+			  h->config->name, e.text);
+	}
 	if (!h->detaching.until_ms && atomic_exchange(&h->is_resized, false))
 		take_size(h);
 }

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The I_T nexuses that write an attached disk, in a file beside its claim: a process that dies
+// leaves them, with writes that the target may still execute, and its successor fences them before
+// the first request. The program's thread, or the chore's; the disk is asked on its worker.
+#include <errno.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/json/json.h"
+#include "core/log.h"
+#include "core/whole_file.h"
+#include "initiator/holder/holder_priv.h"
+
+struct list_of {
+	struct disk *disk;
+	struct disk_nexus nexuses[DISK_NEXUSES_MAX];
+	unsigned count;
+	bool is_lost; // only those that are not fenced
+	int r;
+};
+
+// Of the disk, whatever the attachment is called; several writers of a shared disk have one each.
+static void path_of(const struct holder *h, char ret[PATH_MAX])
+{
+	const char *identity = disk_facts(h->disk)->identity;
+	bool is_own = h->config->is_shared || !*identity;
+	snprintf(ret, PATH_MAX, "%s/%s%s.nexuses", h->config->run_dir, is_own ? "name." : "",
+		 is_own ? h->config->name : identity);
+}
+
+static const struct {
+	uint8_t protocol;
+	const char *name;
+} protocols[] = {
+	{SCSI_NEXUS_ISCSI, "iscsi"},
+	{ SCSI_NEXUS_SRP,  "srp"	},
+};
+
+// ---- the file ----
+
+static struct json_object *to_json(const struct list_of *l)
+{
+	struct json_object *o = json_object_new_object(), *a = json_object_new_array();
+	for (unsigned i = 0; i < l->count; i++) {
+		const struct disk_nexus *n = &l->nexuses[i];
+		struct json_object *e = json_object_new_object();
+		for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++)
+			if (protocols[p].protocol == n->nexus.protocol)
+				json_object_object_add(e, "protocol",
+						       json_object_new_string(protocols[p].name));
+		json_object_object_add(e, "initiator", json_object_new_string(n->nexus.initiator));
+		json_object_object_add(e, "target", json_object_new_string(n->nexus.target));
+		json_object_object_add(e, "relative_port", json_object_new_int(n->relative_port));
+		json_object_array_add(a, e);
+	}
+	json_object_object_add(o, "nexuses", a);
+	return o;
+}
+
+static int save(const char *path, const struct list_of *l, struct err *e)
+{
+	static const struct whole_file_ways ways = { .suffix = ".new" };
+	struct json_object *o = to_json(l);
+	size_t len;
+	char *text = json_write(o, &len);
+	int r = text ? whole_file_replace(path, text, len, &ways, e)
+		     : err_set(e, -ENOMEM, "out of memory");
+	free(text);
+	json_object_put(o);
+	return r < 0 ? r : 0;
+}
+
+static bool take_nexus(struct json_object *o, struct disk_nexus *ret)
+{
+	const char *protocol = json_text_or_empty(o, "protocol");
+	const char *initiator = json_text_or_empty(o, "initiator");
+	const char *target = json_text_or_empty(o, "target");
+	struct json_object *port = json_field(o, "relative_port");
+	*ret = (struct disk_nexus){ 0 };
+	for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++)
+		if (!strcmp(protocols[p].name, protocol))
+			ret->nexus.protocol = protocols[p].protocol;
+	if (!ret->nexus.protocol || !*initiator || strlen(initiator) >= SCSI_PORT_TEXT ||
+	    !*target || strlen(target) >= SCSI_PORT_TEXT ||
+	    !json_object_is_type(port, json_type_int))
+		return false;
+	strcpy(ret->nexus.initiator, initiator);
+	strcpy(ret->nexus.target, target);
+	ret->relative_port = (uint16_t)json_object_get_int(port);
+	return true;
+}
+
+static int take(struct json_object *o, struct list_of *ret)
+{
+	struct json_object *a = json_field(o, "nexuses");
+	size_t n = json_object_is_type(a, json_type_array) ? json_object_array_length(a) : SIZE_MAX;
+	if (n > DISK_NEXUSES_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < n; i++)
+		if (!take_nexus(json_object_array_get_idx(a, i), &ret->nexuses[ret->count++]))
+			return -EINVAL;
+	return 0;
+}
+
+// Empty: nothing was left.
+static int load(const char *path, struct list_of *ret, struct err *e)
+{
+	char *text;
+	size_t len;
+	int r = whole_file_read(path, &text, &len, e);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r;
+	struct json_object *o = json_read(text, len, path, e);
+	free(text);
+	if (!o)
+		return -EINVAL;
+	r = json_object_is_type(o, json_type_object) ? take(o, ret) : -EINVAL;
+	json_object_put(o);
+	if (r < 0)
+		err_set(e, r,
+			"%s: not a list of nexuses: cannot tell what may still write the disk "
+			"(remove the file once nothing of the former process is under way)",
+			path);
+	return r;
+}
+
+// ---- on the disk's worker ----
+
+static void inherit_run(void *arg)
+{
+	struct list_of *l = arg;
+	l->r = disk_inherit(l->disk, l->nexuses, l->count);
+}
+
+static void list_run(void *arg)
+{
+	struct list_of *l = arg;
+	disk_records(l->disk);
+	l->count = disk_nexuses(l->disk, l->nexuses, l->is_lost);
+}
+
+static void recorded_run(void *arg)
+{
+	struct list_of *l = arg;
+	disk_nexuses_recorded(l->disk, l->nexuses, l->count);
+}
+
+// ---- the border ----
+
+static int wait_inherited(struct holder *h, struct err *e)
+{
+	struct pollfd fds[] = {
+		{h->wake,	   POLLIN, 0},
+		{ h->signals, POLLIN, 0},
+	};
+	uint64_t count;
+	while (!atomic_load(&h->has_inherited)) {
+		if (poll(fds, 2, -1) < 0)
+			continue; // EINTR
+		if (fds[0].revents && read(h->wake, &count, sizeof count) < 0)
+			continue; // EAGAIN
+		if (fds[1].revents)
+			return err_set(e, -ECANCELED, "%s: interrupted", h->config->name);
+	}
+	return 0;
+}
+
+int holder_fence_former(struct holder *h, struct err *e)
+{
+	struct list_of l = { .disk = h->disk };
+	char path[PATH_MAX];
+	if (disk_facts(h->disk)->is_read_only)
+		return 0;
+	path_of(h, path);
+	int r = load(path, &l, e);
+	if (r < 0)
+		return r;
+	if (l.count)
+		log_info(
+			"%s: a former process has left %u nexuses, which may still write the disk: "
+			"waiting until the target has ended them",
+			h->config->name, l.count);
+	worker_call(h->worker, inherit_run, &l);
+	if (l.r < 0)
+		return err_errno(e, l.r, "%s", path);
+	r = wait_inherited(h, e);
+	return r < 0 ? r : holder_record_nexuses(h, e);
+}
+
+int holder_record_nexuses(struct holder *h, struct err *e)
+{
+	struct list_of l = { .disk = h->disk };
+	char path[PATH_MAX];
+	path_of(h, path);
+	worker_call(h->worker, list_run, &l);
+	h->has_records = true;
+	int r = save(path, &l, e);
+	if (!r)
+		worker_call(h->worker, recorded_run, &l);
+	return r;
+}
+
+void holder_nexuses_end(struct holder *h)
+{
+	struct list_of l = { .disk = h->disk, .is_lost = true };
+	char path[PATH_MAX];
+	struct err e;
+	if (!h->has_records)
+		return;
+	h->has_records = false;
+	path_of(h, path);
+	worker_call(h->worker, list_run, &l);
+	if (!l.count) {
+		unlink(path);
+		return;
+	}
+	log_warn("%s: %u nexuses may still write the disk: the next attachment of it ends them",
+		 h->config->name, l.count);
+	if (save(path, &l, &e) < 0)
+		log_error("%s: %s", h->config->name, e.text);
+}
