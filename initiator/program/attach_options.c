@@ -49,6 +49,23 @@ static int no_path_retry(const char *word, uint32_t *ret, struct err *e)
 	return 0;
 }
 
+static int fence_wait(const char *word, uint32_t *ret, struct err *e)
+{
+	char *end;
+	*ret = DISK_FENCE_NEVER;
+	if (word && !strcmp(word, "never"))
+		return 0;
+	*ret = 0;
+	if (!word)
+		return 0;
+	unsigned long n = strtoul(word, &end, 10);
+	if (!isdigit((unsigned char)*word) || *end || !n || n > 86400)
+		return err_set(e, -EINVAL,
+			       "--fence-wait '%.40s': must be 1 to 86400 seconds, or never", word);
+	*ret = (uint32_t)n;
+	return 0;
+}
+
 static int via(const char *word, const struct carrier_ops **ret, struct err *e)
 {
 	char names[160] = "";
@@ -176,7 +193,8 @@ static int read_words(const struct tool_options *o, struct holder_config *ret, s
 	root_disk(o, ret);
 	if (via(o->via, &ret->via, e) < 0 || policy(o->policy, &ret->disk.policy, e) < 0 ||
 	    no_path_retry(o->no_path_retry, &ret->disk.no_path_retry, e) < 0 ||
-	    place(o->place, e) < 0 || texts(o, e) < 0)
+	    fence_wait(o->fence_wait, &ret->disk.fence_wait, e) < 0 || place(o->place, e) < 0 ||
+	    texts(o, e) < 0)
 		return TOOL_USAGE;
 	return TOOL_OK;
 }
