@@ -30,6 +30,11 @@ static int no_initiator_name(const char *in, char out[FABRIC_NAME_SIZE], struct 
 	return err_set(e, -EINVAL, "WWN not valid: '%.100s'", in);
 }
 
+static bool is_same_name(const char *a, const char *b)
+{
+	return !strcmp(a, b);
+}
+
 static int nothing_to_start(struct worker *control, struct err *e)
 {
 	return 0;
@@ -134,7 +139,9 @@ void fabric_fill(struct fabric_ops *f)
 #define DEFAULT(slot, value) f->slot = f->slot ? f->slot : (value)
 	DEFAULT(name_target, no_target_name);
 	DEFAULT(name_initiator, no_initiator_name);
+	DEFAULT(is_same_initiator, is_same_name);
 	DEFAULT(start, nothing_to_start);
+	DEFAULT(cut, f->close);
 	DEFAULT(stop, nothing_to_stop);
 	DEFAULT(find_acl, find_by_name);
 	DEFAULT(follows, nothing_with);

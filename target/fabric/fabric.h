@@ -63,6 +63,8 @@ struct fabric_ops {
 	// The same of an initiator, as ACLs and sessions have it; a fabric may accept several
 	// forms, such as a port id and an address. Absent: no name is accepted.
 	int (*name_initiator)(const char *in, char out[FABRIC_NAME_SIZE], struct err *e);
+	// Whether two normal forms name ports of one initiator. Any thread. Absent: equal names.
+	bool (*is_same_initiator)(const char *a, const char *b);
 	// Writes the SCSI TARGET PORT NAME of a portal group, as VPD pages 83h and 88h report it.
 	// Any thread. Required.
 	void (*port_name)(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE]);
@@ -115,6 +117,9 @@ struct fabric_ops {
 	// ended sessions. Idempotent. It is over when session_leave() is called, later, not from
 	// inside. Required.
 	void (*close)(struct session *s, const char *why);
+	// The same at once, without sending anything more, also if it is closing already. Absent:
+	// as close().
+	void (*cut)(struct session *s, const char *why);
 	// Asks the initiator to log out within that time, after which the fabric ends the session.
 	// False: this session cannot be asked, or the protocol has no such message; the caller
 	// closes it. Absent: false.

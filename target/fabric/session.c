@@ -41,6 +41,7 @@ void session_init(struct session *s, const struct fabric_ops *fabric, struct wor
 	s->start_ns = worker_now(w);
 	s->initiator = s->target_name = "";
 	s->transport = s->carrier = s->peer = s->local = "";
+	list_init(&s->removals);
 }
 
 void session_enter(struct session *s)

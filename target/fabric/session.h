@@ -52,6 +52,9 @@ struct session {
 	const char *transport, *carrier, *peer, *local;
 	const struct tcp_addr *peer_addr;
 	struct login_slot slot;
+	bool is_authenticated;	 // by a secret
+	struct list removals;	 // removal.c: those that wait for the end of its nexus
+	unsigned removals_begun; // by it, under way
 	uint64_t starved_ns; // since when sessions_starve() finds it without memory; 0: it is not
 };
 

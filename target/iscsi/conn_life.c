@@ -11,6 +11,7 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/peer_log.h"
 #include "target/fabric/portal.h"
+#include "target/fabric/removal.h"
 #include "target/iscsi/cmd.h"
 #include "target/iscsi/first_byte.h"
 #include "target/iscsi/full_feature.h"
@@ -68,6 +69,7 @@ static void free_run(struct msg *m)
 	}
 	// Only now may a new session of the same nexus start.
 	reinstatement_leave(c);
+	removal_nexus_ended(&c->session);
 	if (!__atomic_load_n(&c->holds, __ATOMIC_ACQUIRE))
 		conn_free(c);
 }

@@ -92,6 +92,11 @@ static void on_close(struct session *s, const char *why)
 	conn_close(conn_of(s), true, "%s", why);
 }
 
+static void on_cut(struct session *s, const char *why)
+{
+	conn_close(conn_of(s), false, "%s", why);
+}
+
 static bool ask_logout(struct session *s, unsigned seconds)
 {
 	struct conn *c = conn_of(s);
@@ -219,6 +224,7 @@ struct fabric_ops iscsi_fabric = {
 	.accept = conn_accept,
 	.status_full = ISCSI_LOGIN_OUT_OF_RESOURCES,
 	.close = on_close,
+	.cut = on_cut,
 	.ask_logout = ask_logout,
 	.displace = on_displace,
 	.hold = on_hold,

@@ -5,12 +5,14 @@
 #include <stdio.h>
 
 #include "core/worker_barrier.h"
+#include "target/fabric/removal.h"
 #include "target/iscsi/async.h"
 #include "target/iscsi/iscsi.h"
 #include "target/iscsi/login.h"
 #include "target/iscsi/reinstatement.h"
 #include "target/iscsi/settings.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_ops.h"
 #include "target/scsi/reservations/transport_id.h"
 
 static void on_notice(struct nexus *n, uint16_t lun, uint32_t sense_code)
@@ -26,7 +28,19 @@ static void on_overdue(struct nexus *n, uint32_t seconds)
 		   seconds);
 }
 
-static const struct nexus_ops nexus_ops = { .notice = on_notice, .overdue = on_overdue };
+static struct nexus_removal *on_remove(struct nexus *n, const struct nexus_name *names,
+				       unsigned count, void (*done)(void *arg, int bad), void *arg)
+{
+	struct conn *c = n->owner;
+	return removal_begin(&c->session, names, count, done, arg);
+}
+
+static const struct nexus_ops nexus_ops = {
+	.notice = on_notice,
+	.overdue = on_overdue,
+	.remove = on_remove,
+	.remove_cancel = removal_cancel,
+};
 
 void iscsi_port_name(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE])
 {

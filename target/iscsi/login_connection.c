@@ -77,6 +77,7 @@ static void full_feature_begin(struct conn *c)
 	c->params = *login_params(c->login);
 	c->names = *login_names(c->login);
 	c->proof = *login_proof(c->login);
+	c->session.is_authenticated = c->proof.alg != 0;
 	c->sns = (struct dm_sns){ login_stat_sn(c->login), s->exp_cmd_sn, s->max_cmd_sn };
 	login_done(c->login);
 	free(c->login);

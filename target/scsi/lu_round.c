@@ -7,6 +7,7 @@
 #include "target/scsi/lu_channel.h"
 #include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_ops.h"
 #include "target/scsi/task.h"
 
 // As long as LIO gives a data-out at most; less than initiators wait for a command (30 s). What is

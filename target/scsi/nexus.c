@@ -14,6 +14,7 @@
 #include "target/scsi/lu_state.h"
 #include "target/scsi/lun_map.h"
 #include "target/scsi/nexus_lun.h"
+#include "target/scsi/nexus_ops.h"
 #include "target/scsi/power_on.h"
 #include "target/scsi/task_abort.h"
 

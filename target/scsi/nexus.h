@@ -13,6 +13,7 @@
 struct lun_map;
 struct nexus;
 struct nexus_lun; // nexus_lun.h
+struct nexus_ops; // nexus_ops.h
 struct worker;
 
 enum scsi_protocol { SCSI_PROTOCOL_SRP = 4, SCSI_PROTOCOL_ISCSI = 5 };
@@ -30,15 +31,6 @@ struct nexus_info {
 	// Its data moves through buffers, also to and from a RAM disk: it has kept others waiting
 	// for memory that its transport was moving.
 	bool is_buffered;
-};
-
-struct nexus_ops {
-	// A unit attention (above all REPORTED LUNS DATA HAS CHANGED) became pending: the protocol
-	// may send an asynchronous event (iSCSI Async Message event 0). May be NULL: no-op.
-	void (*notice)(struct nexus *n, uint16_t lun, uint32_t sense_code);
-	// Other nexuses have waited too long for memory of a disk that n's transport still uses:
-	// the protocol must end the session. Called once. May be NULL.
-	void (*overdue)(struct nexus *n, uint32_t seconds);
 };
 
 struct nexus {

@@ -36,6 +36,7 @@ enum task_state {
 	TASK_WAITS_DELAY,   // for the delay of a non-optimized path
 	TASK_WAITS_BUFFERS, // for pool memory
 	TASK_WAITS_DATA,    // for the protocol's data-out
+	TASK_WAITS_REMOVAL, // for the end of other nexuses (nexus_ops.remove)
 	TASK_RUNNING,	    // owned by the handler, the backstore or the LU's home worker
 	TASK_DONE,	    // done was called
 };

@@ -3,6 +3,7 @@
 // (SAM-5 5.6, 7). Task's worker.
 #include "target/scsi/task_abort.h"
 
+#include "target/scsi/nexus_ops.h"
 #include "target/scsi/task_priv.h"
 #include "target/scsi/taskset.h"
 
@@ -23,6 +24,9 @@ void task_abort(struct task *t, bool with_status)
 		break;
 	case TASK_WAITS_TURN:
 		list_remove(&t->turn_link);
+		break;
+	case TASK_WAITS_REMOVAL: // two nexuses may be removing each other
+		t->nexus->ops->remove_cancel(t->home_result);
 		break;
 	case TASK_WAITS_DATA:
 		break;

@@ -10,6 +10,7 @@
 #include "target/scsi/lu_channel.h"
 #include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_ops.h"
 #include "target/scsi/nexus_lun.h"
 #include "target/scsi/power_on.h"
 #include "target/scsi/sense.h"

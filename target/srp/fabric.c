@@ -126,6 +126,11 @@ static void on_close(struct session *s, const char *why)
 	srp_session_close(srp_session_of(s), true, SRP_LOGOUT_NO_REASON, "%s", why);
 }
 
+static void on_cut(struct session *s, const char *why)
+{
+	srp_session_close(srp_session_of(s), false, SRP_LOGOUT_NO_REASON, "%s", why);
+}
+
 static void on_hold(struct session *s)
 {
 	srp_session_hold(srp_session_of(s));
@@ -165,6 +170,7 @@ struct fabric_ops srp_fabric = {
 	.session_transports = session_transports,
 	.name_target = name_target,
 	.name_initiator = name_srpt_initiator,
+	.is_same_initiator = srp_is_same_initiator,
 	.port_name = srp_port_name,
 	.views = &views,
 	.port = 3261,
@@ -179,6 +185,7 @@ struct fabric_ops srp_fabric = {
 	.accept = login_accept,
 	.gone = login_gone,
 	.close = on_close,
+	.cut = on_cut,
 	.displace = login_displace,
 	.hold = on_hold,
 	.release = on_release,

@@ -37,6 +37,28 @@ static const char *guid_digits(const char *name)
 	return name + strlen("ib.") + 2 * GUID_LEN;
 }
 
+static bool guid_of(const char *name, char ret[2 * GUID_LEN + 1])
+{
+	uint8_t id[SRP_PORT_ID_LEN];
+	if (port_id(name, id)) {
+		memcpy(ret, guid_digits(name), 2 * GUID_LEN + 1);
+		return true;
+	}
+	for (int i = 0; i < 19; i++)
+		if (i % 5 == 4 ? name[i] != ':' : !strchr("0123456789abcdef", name[i]) || !name[i])
+			return false;
+	for (int i = 0; i < 4; i++)
+		memcpy(ret + 4 * i, name + 5 * i, 4);
+	ret[2 * GUID_LEN] = 0;
+	return !name[19];
+}
+
+bool srp_is_same_initiator(const char *a, const char *b)
+{
+	char guid_a[2 * GUID_LEN + 1], guid_b[2 * GUID_LEN + 1];
+	return guid_of(a, guid_a) && guid_of(b, guid_b) && !strcmp(guid_a, guid_b);
+}
+
 void srp_port_name(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE])
 {
 	snprintf(out, FABRIC_PORT_SIZE, "eui.%s", target + strlen("ib."));

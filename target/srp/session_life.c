@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "target/fabric/portal.h"
+#include "target/fabric/removal.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_ops.h"
 #include "target/scsi/reservations/transport_id.h"
 #include "target/srp/cmd.h"
 #include "target/srp/events.h"
@@ -30,7 +32,19 @@ static void on_overdue(struct nexus *n, uint32_t seconds)
 			  "other sessions have waited %u s for blocks that it transfers", seconds);
 }
 
-static const struct nexus_ops nexus_ops = { .notice = on_notice, .overdue = on_overdue };
+static struct nexus_removal *on_remove(struct nexus *n, const struct nexus_name *names,
+				       unsigned count, void (*done)(void *arg, int bad), void *arg)
+{
+	struct srp_session *s = n->owner;
+	return removal_begin(&s->session, names, count, done, arg);
+}
+
+static const struct nexus_ops nexus_ops = {
+	.notice = on_notice,
+	.overdue = on_overdue,
+	.remove = on_remove,
+	.remove_cancel = removal_cancel,
+};
 
 int srp_session_make_nexus(struct srp_session *s, const struct login *l, struct err *e)
 {
@@ -88,6 +102,7 @@ static void free_run(struct msg *m)
 	end_nexus(s);
 	// Only now may a new session of the same nexus start.
 	nexuses_leave(s);
+	removal_nexus_ended(&s->session);
 	if (!__atomic_load_n(&s->holds, __ATOMIC_ACQUIRE))
 		session_free(s);
 }

@@ -71,3 +71,8 @@ class Link:
 
     def close(self):
         self.socket.close()
+
+    def reset(self):
+        """Closes with a TCP reset."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.close()

@@ -157,10 +157,10 @@ class Srp(Asked, SrpPeer):
         return Answer(rsp.status, rsp.sense, iu.data_in.bytes)
 
 
-def transport_id(peer):
-    """SPC-5 7.6.4: of this initiator port."""
+def transport_id(peer, initiator=farblock.SRP_INITIATOR):
+    """SPC-5 7.6.4: of this initiator port. initiator: the one of an SRP peer."""
     if peer.name == "srp":
-        return struct.pack(">B7x16s", 4, port_id(farblock.SRP_INITIATOR))
+        return struct.pack(">B7x16s", 4, port_id(initiator))
     name = f"{peer.initiator},i,0x{peer.isid.hex()}".encode()
     name += bytes(4 - len(name) % 4)
     return struct.pack(">BxH", 0x45, len(name)) + name
@@ -188,8 +188,11 @@ class Daemon(SrpDaemon):
         return self.rpc("tree.run", command=command, path=path, named=named)
 
 
-def main(test, luns=1):
-    def both(config, _):
+def main(test, luns=1, adapt=None, **options):
+    def both(config, scratch):
         config.target([f"/backstores/ramdisk/rd{i}" for i in range(luns)],
                       attributes={"nopin_timeout": 60})
-    protocol.main(test, make=make_config, kind=Daemon, cpus=(0, 1), luns=luns, adapt=both)
+        if adapt:
+            adapt(config, scratch)
+    protocol.main(test, make=make_config, kind=Daemon, cpus=(0, 1), luns=luns, adapt=both,
+                  **options)

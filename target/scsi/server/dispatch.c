@@ -228,6 +228,10 @@ const struct opcode_row opcode_rows[] = {
 	SA(0xa4, 0x0a, 12, CLASS(PR_WRITE, ALUA_ALWAYS, OP_DATA_OUT),
 	   .run = set_target_port_groups_run, .is_available = alua_is_settable,
 	   .name = "SET TARGET PORT GROUPS", USAGE(0xa4, 0x0a, Z4, X4)),
+	// Whatever others have reserved: it concerns the sender's own nexuses, whose writes would
+	// otherwise stay possible. It is not harmless: it ends what a path that may write does.
+	SA(0xa4, 0x0c, 12, CLASS(PR_ALWAYS, ALUA_ALWAYS, OP_DATA_OUT | OP_LOCAL),
+	   .run = remove_nexus_run, .name = "REMOVE I_T NEXUS", USAGE(0xa4, 0x0c, Z4, X4)),
 	OP(0xa8, 12, CLASS(PR_READ, ALUA_ACTIVE, READS | CACHED),
 	   .run = read_run, .name = "READ(12)", USAGE(0xa8, 0x18, X4, X4)),
 	OP(0xaa, 12, CLASS(PR_WRITE, ALUA_ACTIVE, WRITES | CACHED),

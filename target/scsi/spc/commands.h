@@ -33,3 +33,6 @@ void report_luns_run(struct task *t);	 // SPC-4 6.33
 void report_opcodes_run(struct task *t); // SPC-4 6.35
 void report_tmfs_run(struct task *t);	 // SPC-4 6.36
 bool report_opcodes_is_available(const struct lu *lu);
+
+// remove_nexus.c
+void remove_nexus_run(struct task *t); // SPC-4 6.29

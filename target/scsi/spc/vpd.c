@@ -37,6 +37,16 @@ static unsigned mode_page_policy(const struct task *t, uint8_t *out)
 	return 8;
 }
 
+// Vendor specific: what initiators may rely on before they repeat a write on another path. Flags:
+// 1: REMOVE I_T NEXUS completes when nothing of the removed nexuses can reach the storage any more;
+// 2, 4: so does an iSCSI login that reinstates a session, an SRP login that ends older channels.
+static unsigned fences(const struct task *t, uint8_t *out)
+{
+	memcpy(out + 4, "FARBLOCK", 8);
+	out[12] = 0x07;
+	return 20;
+}
+
 // In ascending order, page 00h first (SPC-4 7.8.14).
 static const struct vpd_page pages[] = {
 	{0x00,	supported_pages,	 NULL},
@@ -49,6 +59,7 @@ static const struct vpd_page pages[] = {
 	{ 0xb0,	vpd_block_limits,		  NULL},
 	{ 0xb1,	vpd_block_device,		  NULL },
 	{ 0xb2,	vpd_provisioning,		  NULL},
+	{ 0xf0,	fences,		NULL	     },
 };
 
 static bool is_there(const struct vpd_page *p, const struct lu *lu)

@@ -10,6 +10,7 @@
 #include "target/fabric/session_ends.h"
 #include "target/fabric/sessions.h"
 #include "target/scsi/lun_map.h"
+#include "target/scsi/nexus_ops.h"
 
 static struct worker *control, *data;
 static struct toy toys[2]; // of the initiators toy.0 and toy.1

@@ -3,6 +3,7 @@
 #include "target/scsi/held_store.h"
 #include "target/scsi/lu_state.h"
 #include "target/scsi/lun_map.h"
+#include "target/scsi/nexus_ops.h"
 #include "target/scsi/ua.h"
 
 #define UNIT_ATTENTION(asc, ascq) SENSE(SK_UNIT_ATTENTION, asc, ascq)

@@ -3,6 +3,7 @@
 // longer than a limit.
 #include "target/scsi/copy/results.h"
 #include "target/scsi/held_store.h"
+#include "target/scsi/nexus_ops.h"
 
 static struct bench_cmd cmds[4];
 static uint8_t zeroes[65536];

@@ -25,6 +25,7 @@
 #include "target/scsi/lu_state.h"
 #include "target/scsi/lun_map.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_ops.h"
 #include "target/scsi/server/device_server.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who may remove whose nexus, with sessions of a toy fabric on one worker.
+#include "target/fabric/removal.h"
+
+#include "target/fabric/toy_fabric.h"
+#include "target/scsi/lun_map.h"
+
+static struct worker *control, *data;
+static struct toy toys[2]; // the one that removes, the one that is removed
+static char own_acl[] = "toy.0", acl_for_all[] = "all";
+static struct view_acl acls[2] = { { .initiator = own_acl }, { .initiator = acl_for_all } };
+static struct nexus_name name;
+static int result; // -2: not called
+static struct nexus_removal *removal;
+
+static void enter(struct toy *t, const char *initiator, const struct view_acl *acl, uint8_t port)
+{
+	struct nexus_info info = {
+		.protocol = SCSI_PROTOCOL_SRP,
+		.relative_port = 1,
+		.transport_id = {4, port},
+		.transport_id_len = 24
+	};
+	struct session *s = &t->session;
+	struct lun_map *map = lun_map_new(0);
+	memset(t, 0, sizeof *t);
+	session_init(s, &toy_fabric, data);
+	s->initiator = initiator;
+	s->acl = acl;
+	s->peer_addr = &t->addr;
+	nexus_new(&s->nexus, &info, NULL, t, map);
+	lun_map_put(map);
+	s->state = SESSION_LIVE;
+	session_enter(s);
+}
+
+static void on_done(void *arg, int bad)
+{
+	result = bad;
+}
+
+static void begin_removal(void *arg)
+{
+	removal = removal_begin(&toys[0].session, &name, 1, on_done, NULL);
+}
+
+static void cancel(void *arg)
+{
+	removal_cancel(removal);
+}
+
+static void free_victim(void *arg)
+{
+	struct session *s = &toys[1].session;
+	nexus_free(s->nexus);
+	s->nexus = NULL;
+	removal_nexus_ended(s);
+	session_leave(s);
+}
+
+static void free_remover(void *arg)
+{
+	struct session *s = &toys[0].session;
+	assert_int_equal(s->removals_begun, 0);
+	nexus_free(s->nexus);
+	session_leave(s);
+}
+
+static void nothing(void *arg)
+{
+}
+
+static void settle(void)
+{
+	for (int i = 0; i < 10; i++)
+		worker_call(data, nothing, NULL);
+}
+
+static void cut(struct session *s, const char *why)
+{
+	snprintf(toy_of(s)->closed, sizeof toy_of(s)->closed, "%s", why);
+}
+
+static void remove_it(void)
+{
+	result = -2;
+	worker_call(data, begin_removal, NULL);
+	settle();
+}
+
+static void enter_same(void *arg)
+{
+	enter(&toys[0], "toy.0", &acls[0], 1);
+	enter(&toys[1], "toy.0", &acls[0], 2);
+}
+
+static int begin_test(void **state)
+{
+	name = (struct nexus_name){
+		1, 24, {4, 2}
+	};
+	worker_call(data, enter_same, NULL);
+	return 0;
+}
+
+static int end_test(void **state)
+{
+	if (toys[1].session.nexus)
+		worker_call(data, free_victim, NULL);
+	settle();
+	worker_call(data, free_remover, NULL);
+	return 0;
+}
+
+static void assert_may(bool may)
+{
+	remove_it();
+	assert_int_equal(result, may ? -2 : 0);
+	assert_int_equal(*toys[1].closed != 0, may);
+}
+
+// ---- claims ----
+
+static void it_is_over_when_the_nexus_is_freed(void **state)
+{
+	assert_may(true);
+	worker_call(data, free_victim, NULL);
+	settle();
+	assert_int_equal(result, -1);
+}
+
+static void a_cancelled_one_tells_nobody(void **state)
+{
+	assert_may(true);
+	worker_call(data, cancel, NULL);
+	settle();
+	assert_true(list_empty(&toys[1].session.removals));
+	assert_int_equal(result, -2);
+}
+
+static void unknown_nexuses_are_gone_at_once(void **state)
+{
+	name.relative_port = 2;
+	remove_it();
+	assert_int_equal(result, -1);
+	assert_string_equal(toys[1].closed, "");
+}
+
+static void a_claimed_name_does_not_remove_a_proven_one(void **state)
+{
+	toys[1].session.is_authenticated = true;
+	assert_may(false);
+	toys[0].session.is_authenticated = true;
+	assert_may(true);
+}
+
+static void another_initiator_is_not_removed_but_by_the_same_acl(void **state)
+{
+	toys[0].session.initiator = "toy.1";
+	toys[0].session.acl = &acls[1];
+	assert_may(false);
+	toys[1].session.acl = &acls[1];
+	assert_may(true);
+}
+
+static void an_acl_for_all_does_not_prove_a_name(void **state)
+{
+	toys[0].session.acl = &acls[1];
+	assert_may(false);
+	toys[0].session.acl = NULL;
+	assert_may(false);
+	toys[1].session.acl = NULL;
+	assert_may(true);
+}
+
+static int begin(void **state)
+{
+	static struct fabric_ops *const table[] = { &toy_fabric, NULL };
+	struct worker_options co = { .name = "control", .cpu = -1, .is_control = true };
+	struct worker_options wo = { .name = "data", .cpu = -1 };
+	struct err e;
+	log_threshold = LOG_LVL_ERROR;
+	toy_fabric.cut = cut;
+	fabrics_use(table);
+	return worker_new(&control, &co, &e) || worker_new(&data, &wo, &e) ||
+	       worker_start(data, &e) || fabrics_start(control, &e);
+}
+
+static int end(void **state)
+{
+	fabrics_stop();
+	worker_free(data);
+	worker_free(control);
+	return 0;
+}
+
+#define CLAIM(f) cmocka_unit_test_setup_teardown(f, begin_test, end_test)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM(it_is_over_when_the_nexus_is_freed),
+		CLAIM(a_cancelled_one_tells_nobody),
+		CLAIM(unknown_nexuses_are_gone_at_once),
+		CLAIM(a_claimed_name_does_not_remove_a_proven_one),
+		CLAIM(another_initiator_is_not_removed_but_by_the_same_acl),
+		CLAIM(an_acl_for_all_does_not_prove_a_name),
+	};
+	return cmocka_run_group_tests(tests, begin, end);
+}
