@@ -15,9 +15,10 @@ static void drop(struct srps_session *s, const struct err *why, bool is_logout)
 	timer_cancel(s->worker, &s->timer);
 	timer_cancel(s->worker, &s->tick);
 	struct err e = *why;
+	is_logout &= !s->scsi.sent_count; // else commands are under way: not in order
 	s->is_connect_due = false;
 	s->is_dropping = s->live;
-	if (!e.code && (!is_logout || s->scsi.sent_count)) // commands under way: not in order
+	if (!e.code && !is_logout)
 		err_set(&e, -ESHUTDOWN, "session closed");
 	for (unsigned i = 0; i < s->config.channels; i++)
 		if (s->channels[i].ch)

@@ -44,6 +44,8 @@ void iw_close(struct rnic_qp *q, bool linger, const struct err *why)
 	}
 	if (qp->is_over || (q->is_closing && linger))
 		return;
+	if (linger && qp->stream) // what the kernel has is sent, too
+		stream_set_orderly(qp->stream, true);
 	if (!linger || qp->state != IW_RUNNING || !(iw_has_tx(qp) || !list_empty(&q->waiting))) {
 		iw_end(qp, why);
 		return;
