@@ -150,9 +150,10 @@ struct scsi_cmd {
 	uint8_t cdb[SCSI_CDB_LEN];
 	uint8_t attr; // enum scsi_attr
 	bool is_read, is_write;
-	bool is_once;  // never retried (after a lost session, a unit attention)
-	bool is_ahead; // of the library itself: overtakes held commands
-	struct sg *sg; // len bytes, the source or destination of the data
+	bool is_once;	// never retried (after a lost session, a unit attention)
+	bool is_unsafe; // never sent again once it was handed to a connection that was lost
+	bool is_ahead;	// of the library itself: overtakes held commands
+	struct sg *sg;	// len bytes, the source or destination of the data
 	uint32_t nsg, len;
 	struct sg one;	  // for scsi_cmd_data
 	unsigned timeout; // seconds; 0: that of the session

@@ -114,5 +114,6 @@ int scsi_cmd_set(struct scsi_cmd *c, uint16_t lun, enum scsi_op op, const struct
 		scsi_cmd_data(c, data, bytes, rows[op].data == OUT);
 	// Commands whose second execution would have another result.
 	c->is_once = op == SCSI_COMPARE_AND_WRITE || op == SCSI_PR_OUT;
+	c->is_unsafe = op == SCSI_EXTENDED_COPY || op == SCSI_WRITE_USING_TOKEN;
 	return 0;
 }

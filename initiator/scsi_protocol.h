@@ -71,7 +71,8 @@ struct scsi_session {
 	bool is_leaving; // a logout was requested
 	bool is_ended;	 // commands end with end_res
 	bool is_cancelled;
-	bool is_paused;	 // the protocol starts no attempt to log in
+	struct scsi_nexus names; // since it was up
+	bool is_paused;		 // the protocol starts no attempt to log in
 	bool is_settled; // the target confirmed a logout: it executes nothing of the session any
 			 // more
 	struct err end_why;

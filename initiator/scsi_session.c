@@ -50,8 +50,8 @@ static int result(const struct scsi_cmd *c, int res)
 
 static bool may_go_again(const struct scsi_cmd *c)
 {
-	return !c->is_once && !c->session->is_cancelled && !c->is_timed_out && !c->why &&
-	       c->tries < TRIES_MAX;
+	return !c->is_once && !(c->is_unsafe && c->is_unanswered) && !c->session->is_cancelled &&
+	       !c->is_timed_out && !c->why && c->tries < TRIES_MAX;
 }
 
 // With a lost connection: in flight until scsi_session_lost(); if that was called earlier, the
@@ -198,9 +198,31 @@ void scsi_session_lost(struct scsi_session *s)
 	complete_all(&over, -ENOTCONN);
 }
 
+// Another nexus, of another portal group: the target may still execute what the old one carried.
+// Writes that it did not answer are not repeated.
+static void take_names(struct scsi_session *s)
+{
+	struct scsi_nexus was = s->names;
+	struct list over;
+	list_init(&over);
+	s->protocol.nexus(s, &s->names);
+	if (!s->was_up || scsi_nexus_is_same(&was, &s->names))
+		return;
+	list_for_each_safe (it, &s->waiting) {
+		if (!cmd_of(it)->is_unanswered || !cmd_of(it)->is_write)
+			continue;
+		list_remove(it);
+		list_push_back(&over, it);
+	}
+	complete_all(&over, -ENOTCONN);
+}
+
 void scsi_session_enter_up(struct scsi_session *s)
 {
 	bool is_again = s->was_up;
+	take_names(s);
+	if (s->is_ended)
+		return;
 	s->reconnects += is_again;
 	s->is_up = s->was_up = true;
 	s->is_settled = false;
