@@ -149,6 +149,43 @@ static bool has_designators(const struct identity *before, const struct identity
 	return true;
 }
 
+static bool is_blank(const uint8_t *text, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i++)
+		if (text[i] && text[i] != ' ')
+			return false;
+	return true;
+}
+
+// One of zeroes or spaces was never set. A T10 designator begins with the vendor (SPC-4 7.8.6.4).
+static bool names_a_unit(const uint8_t *d)
+{
+	uint32_t skip = (d[1] & 0xf) == 1 ? 8 : 0;
+	return d[3] > skip && !is_blank(d + 4 + skip, d[3] - skip);
+}
+
+// A serial number that is not available is of spaces (SPC-4 7.8.15).
+static bool has_serial(const struct identity *i)
+{
+	return !is_blank(i->serial, i->serial_len);
+}
+
+bool identity_has_name(const struct identity *i)
+{
+	return identity_shares_name(i, i);
+}
+
+bool identity_shares_name(const struct identity *a, const struct identity *b)
+{
+	if (has_serial(a) && a->serial_len == b->serial_len &&
+	    !memcmp(a->serial, b->serial, a->serial_len))
+		return true;
+	for (uint32_t at = 0; at < a->designators_len; at += 4u + a->designators[at + 3])
+		if (names_a_unit(a->designators + at) && has_designator(b, a->designators + at))
+			return true;
+	return false;
+}
+
 static bool is_same_disk(const struct identity *before, const struct identity *after)
 {
 	return before->type == after->type &&

@@ -33,6 +33,11 @@ void identity_caching(struct identity *i, const uint8_t *data, uint32_t len); //
 void identity_capacity_16(struct identity *i, const uint8_t *data, uint32_t len);
 void identity_capacity_10(struct identity *i, const uint8_t *data, uint32_t len);
 
+// Whether the unit reports a designator or a serial number, and whether both report one that is
+// equal. What is blank, or only a vendor's name, names no unit.
+bool identity_has_name(const struct identity *i);
+bool identity_shares_name(const struct identity *a, const struct identity *b);
+
 // Whether acknowledged writes survive a power on.
 bool identity_is_durable(const struct identity *i);
 

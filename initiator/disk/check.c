@@ -33,11 +33,30 @@ static void fail(struct disk_path *p, struct err *why)
 static bool is_same(struct disk_path *p, struct err *why)
 {
 	const struct disk *d = p->disk;
-	if (!d->is_ready || d->config.allows_replaced)
+	if (!d->facts.disk.block_size || d->config.allows_replaced)
 		return true;
 	enum scsi_lu_change change =
 		identity_compare(&d->facts.identity, &p->found.identity, 0, why);
 	return change == SCSI_LU_SAME || change == SCSI_LU_GREW;
+}
+
+// Two disks that report no name may look alike. Without one only the first path serves, whichever
+// is up, so that the disk is the same each time; it is known again as before.
+static bool is_proven(const struct disk_path *p, struct err *why)
+{
+	const struct disk *d = p->disk;
+	const struct identity *found = &p->found.identity;
+	bool is_first = !d->facts.disk.block_size;
+	bool is_compared = !is_first && !d->config.allows_replaced;
+	if (p->is_proven || (is_first && !p->index) ||
+	    (is_compared ? identity_shares_name(&d->facts.identity, found)
+			 : identity_has_name(found)))
+		return true;
+	err_set(why, -ENODEV,
+		"cannot tell whether this is the same disk: no serial number and no designator "
+		"(VPD pages 80h and 83h) that both paths report (set a serial number at the "
+		"target, or attach only one path)");
+	return false;
 }
 
 static void settle(struct disk_path *p)
@@ -82,6 +101,11 @@ static void finish(struct disk_path *p)
 		path_set_wrong(p, &why);
 		return;
 	}
+	if (!is_proven(p, &why)) {
+		fail(p, &why);
+		return;
+	}
+	p->is_proven = true;
 	d->events->found(d, &p->found);
 	settle(p);
 }

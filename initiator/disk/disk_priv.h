@@ -48,6 +48,7 @@ struct disk_path {
 	bool is_watched;   // this session's unit is identified
 	bool is_leaving;   // a logout was requested
 	bool is_wrong;	   // another unit is behind it
+	bool is_proven;	   // its unit was the disk once
 	bool is_check_due; // again, when the running one has ended
 	unsigned failures; // attempts to log in, in a row
 	struct timer reopen;

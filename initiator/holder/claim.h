@@ -4,8 +4,14 @@
 #pragma once
 
 #include "core/err.h"
+#include "initiator/disk/disk.h"
 
-// Takes the lock of the disk until *ret_fd is closed or the process ends. -EADDRINUSE, without
-// text: another process has it; -ENOENT, -EACCES and others with a text. A disk without identity
-// ("") has no lock: 0 and -1 in *ret_fd.
-int holder_claim(const char *run_dir, const char *identity, int *ret_fd, struct err *e);
+// The name of the disk's lock, safe as a part of a file's name whatever the unit reports: its
+// NAA or EUI designator; else "serial." and a hash of its serial number with vendor and product;
+// else "place." and a hash of target and lun, since it has no other name. -ENOMEM with a text.
+int holder_claim_name(const struct disk_facts *f, const char *target, uint16_t lun,
+		      char ret[DISK_IDENTITY_TEXT], struct err *e);
+
+// Takes the lock of the disk, by its name, until *ret_fd is closed or the process ends.
+// -EADDRINUSE, without text: another process has it; -ENOENT, -EACCES and others with a text.
+int holder_claim(const char *run_dir, const char *name, int *ret_fd, struct err *e);

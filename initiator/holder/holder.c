@@ -115,19 +115,47 @@ static int start(struct holder *h, struct err *e)
 	return h->detaching.result;
 }
 
+// Where the disk is: the target of the first path that has a session, without the portal.
+struct place {
+	const struct disk *disk;
+	struct disk_path_info path;
+	char target[256];
+};
+
+static void take_target(void *arg, const char *key, const char *text, uint64_t number)
+{
+	struct place *p = arg;
+	if (text && !strcmp(key, "target"))
+		snprintf(p->target, sizeof p->target, "%s", text);
+}
+
+static void place_run(void *arg)
+{
+	struct place *p = arg;
+	for (unsigned i = 0; i < disk_path_count(p->disk) && !*p->target; i++) {
+		disk_path_info(p->disk, i, &p->path);
+		disk_path_describe(p->disk, i, take_target, p);
+	}
+}
+
 // A file system that is mounted twice is destroyed.
 static int claim(struct holder *h, struct err *e)
 {
 	const struct disk_facts *f = disk_facts(h->disk);
+	struct place p = { .disk = h->disk };
+	char name[DISK_IDENTITY_TEXT];
 	if (f->is_read_only || h->config->is_shared)
 		return 0;
-	int r = holder_claim(h->config->run_dir, f->identity, &h->claim, e);
+	worker_call(h->worker, place_run, &p);
+	int r = holder_claim_name(f, *p.target ? p.target : p.path.name, p.path.lun, name, e);
+	if (!r)
+		r = holder_claim(h->config->run_dir, name, &h->claim, e);
 	if (r != -EADDRINUSE)
 		return r;
 	return err_set(e, -EBUSY,
 		       "%s: the disk %s is attached on this machine already, or being written "
 		       "(farblock-initiator attached; --read-only or --shared permits it)",
-		       h->config->name, f->identity);
+		       h->config->name, name);
 }
 
 static int attach(struct holder *h, struct err *e)

@@ -9,17 +9,34 @@
 #include "initiator/holder/holder.h"
 #include "initiator/tool/tool.h"
 
-#define DESIGNATORS 0x83
+struct place {
+	struct tool_disk *disk;
+	char target[256];
+};
 
-// Empty if the unit reports none.
-static void identity_of(struct tool_disk *d, struct facts *ret)
+static void take_target(void *arg, const char *key, const char *text, uint64_t number)
+{
+	struct place *p = arg;
+	if (text && !strcmp(key, "target"))
+		snprintf(p->target, sizeof p->target, "%s", text);
+}
+
+static void place_run(void *arg)
+{
+	struct place *p = arg;
+	scsi_session_describe(scsi_sync_session(p->disk->sync), take_target, p);
+}
+
+// What the unit reports; what it does not stays empty.
+static void facts_of(struct tool_disk *d, struct facts *ret)
 {
 	static uint8_t data[FACTS_DATA_MAX];
 	struct scsi_sync_cmd c;
 	*ret = (struct facts){ 0 };
 	for (unsigned i = 0; i < facts_step_count; i++) {
 		const struct facts_step *s = &facts_steps[i];
-		if (s->op != SCSI_INQUIRY || s->args.page != DESIGNATORS)
+		uint8_t page = s->args.page;
+		if (s->op != SCSI_INQUIRY || (page && page != 0x80 && page != 0x83))
 			continue;
 		if (scsi_cmd_set(&c.cmd, d->lun, s->op, &s->args, data, s->bytes))
 			continue;
@@ -32,17 +49,23 @@ static void identity_of(struct tool_disk *d, struct facts *ret)
 int tool_claim(struct tool *t, struct tool_disk *d, struct err *e)
 {
 	const char *dir = t->o.run_dir ? t->o.run_dir : HOLDER_RUN_DIR;
+	struct place p = { .disk = d };
 	struct facts f;
 	struct err why;
+	char name[DISK_IDENTITY_TEXT];
 	int fd;
-	identity_of(d, &f);
-	int r = holder_claim(dir, f.disk.identity, &fd, &why);
+	facts_of(d, &f);
+	worker_call(scsi_sync_worker(d->sync), place_run, &p);
+	int r = holder_claim_name(&f.disk, p.target, d->lun, name, e);
+	if (r < 0)
+		return r;
+	r = holder_claim(dir, name, &fd, &why);
 	// Attachments of another user: this one cannot see which disks they have.
 	if (r == -EACCES || r == -EPERM)
 		return err_set(e, -EBUSY,
 			       "LUN %u: refusing to overwrite %.100s: cannot tell whether it is "
 			       "attached on this machine: %s (--force overwrites it)",
-			       d->lun, f.disk.identity, why.text);
+			       d->lun, name, why.text);
 	if (r != -EADDRINUSE) // there are no attachments
 		return 0;
 	return err_set(
@@ -50,5 +73,5 @@ int tool_claim(struct tool *t, struct tool_disk *d, struct err *e)
 		"LUN %u: refusing to overwrite %.100s: it is attached on this machine, or another "
 		"command writes it (farblock-initiator attached lists disks; --force overwrites "
 		"it)",
-		d->lun, f.disk.identity);
+		d->lun, name);
 }

@@ -350,6 +350,48 @@ static void one_path_to_another_disk_is_left_alone(void **state)
 	assert_memory_equal(far.disk, content, BYTES);
 }
 
+// Two disks of one type and size look like this, too.
+static void expect_one_path(void)
+{
+	struct opening o = { 2 };
+	struct disk_path_info i;
+	worker_call(worker, open_run, &o);
+	sem_wait(&ready);
+	sem_wait(&settled);
+	disk_path_info(disk, 0, &i);
+	assert_int_equal(i.state, DISK_PATH_UP);
+	disk_path_info(disk, 1, &i);
+	assert_int_equal(i.state, DISK_PATH_FAULTY);
+	assert_non_null(strstr(i.why.text, "cannot tell whether this is the same disk"));
+	assert_int_equal(request(DISK_WRITE, content, BYTES), 0);
+	assert_int_equal(ways[1].commands, 0);
+}
+
+static void a_second_path_needs_a_designator_or_a_serial_number(void **state)
+{
+	far.has_no_serial = true;
+	expect_one_path();
+}
+
+static void a_serial_number_of_spaces_names_no_disk(void **state)
+{
+	far.serial = ' ';
+	expect_one_path();
+}
+
+static void a_disk_without_a_name_returns_by_its_path(void **state)
+{
+	struct disk_io io;
+	struct sg sg;
+	far.has_no_serial = true;
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	cut(&ways[0]);
+	begin(&io, &sg, DISK_WRITE, content, BLOCK);
+	back(&ways[0]);
+	sem_wait(&done);
+	assert_int_equal(io.res, 0);
+}
+
 static void it_has_settled_when_each_path_was_looked_at(void **state)
 {
 	struct opening o = { 2 };
@@ -393,6 +435,9 @@ int main(void)
 		T(a_disk_that_shrank_while_no_path_was_up_is_refused),
 		T(a_disk_that_shrinks_under_a_live_session_is_refused),
 		T(one_path_to_another_disk_is_left_alone),
+		T(a_second_path_needs_a_designator_or_a_serial_number),
+		T(a_serial_number_of_spaces_names_no_disk),
+		T(a_disk_without_a_name_returns_by_its_path),
 		T(it_has_settled_when_each_path_was_looked_at),
 	};
 	for (int i = 0; i < BYTES; i++)

@@ -19,7 +19,8 @@ enum { BLOCK = 512, BLOCKS = 16384, DEPTH = 64 };
 
 static struct {
 	uint8_t disk[BLOCK * BLOCKS];
-	char serial; // of the disk
+	char serial;	    // of the disk
+	bool has_no_serial; // VPD page 80h is refused
 	int writes, downs, ups;
 	int lost_at;	      // the session is lost instead of this WRITE, from 1 on; 0: never
 	char new_serial;      // of the disk after that; 0: the same. A new one is filled with 0xee
@@ -107,7 +108,7 @@ static void inquiry(const struct way *way, struct scsi_cmd *c)
 		give(c, pages, sizeof pages);
 	else if (promises[12] && c->cdb[2] == 0xf0)
 		give(c, promises, sizeof promises);
-	else if (c->cdb[2] == 0x80)
+	else if (c->cdb[2] == 0x80 && !far.has_no_serial)
 		give(c, page, sizeof page);
 	else if (c->cdb[2] == 0x83 && way)
 		give(c, group, sizeof group);
