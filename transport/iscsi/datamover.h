@@ -93,7 +93,8 @@ struct dm_up {
 	int (*control)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);
 	// get_data has completed: res 0, or -EPIPE, -EBADMSG (data digest), -EMSGSIZE, -EPROTO,
-	// -ENOBUFS (no memory for unsolicited data).
+	// -ENOBUFS (no memory for unsolicited data), -EFAULT (the memory of sg could not be
+	// written to).
 	void (*data)(struct dm *dm, struct dm_task *t, int res);
 	// The mover no longer refers to the task or its memory. Called once after each put_data.
 	void (*released)(struct dm *dm, struct dm_task *t);
