@@ -49,10 +49,11 @@ struct dm_task {
 	uint32_t expected_out;	  // EDTL of a write, else 0
 	bool is_final;		  // F: no unsolicited Data-Out follows
 	// Set by the mover, read by both.
-	bool is_finished; // put_data was called; status waits for outstanding unsolicited data,
-			  // and put_data(NULL) can still cancel it
-	bool is_fetching; // RDMA Reads into the memory of get_data are in flight; they cannot be
-			  // cancelled
+	bool is_finished;   // put_data was called; status waits for outstanding unsolicited data,
+			    // and put_data(NULL) can still cancel it
+	bool is_unreadable; // the kernel could not read its data-in, and the connection is closed
+	bool is_fetching;   // RDMA Reads into the memory of get_data are in flight; they cannot be
+			    // cancelled
 };
 
 // Fills t from a SCSI Command's header.

@@ -42,7 +42,8 @@ struct pdu_tx {
 	uint8_t *data;	// instead of sg
 	bool owns_data; // data is freed together with the PDU
 	bool freezes;	// data in sg may change: it is copied when it leaves, for its digest
-	// Called when the last byte was sent, or (res < 0) the connection is closed.
+	// Called when the last byte was sent, or (res < 0) the connection is closed; -EFAULT:
+	// because the kernel could not read its data.
 	void (*sent)(struct pdu_conn *c, void *owner, int res);
 	void *owner;
 };
