@@ -30,6 +30,7 @@ struct bs_config {
 	uint32_t cache;	  // fileio, block: enum bs_cache
 	bool iopoll;	  // fileio, block: poll the device for completions
 	bool nullio;	  // ramdisk: no memory, reads zeroes
+	bool hugepages;	  // ramdisk: memory from the machine's pool of 2 MiB pages
 	bool sparse;	  // fileio: leave holes (default true); false reserves the space
 	bool exclusive;	  // block: false: other programs may open it too (default true)
 	bool force;	  // open a device although it is mounted, in use, or not empty

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lowest of the machine's memory and the limits of the cgroups of this process.
+// The lowest of the machine's memory and the limits of the cgroups of this process; huge pages.
 #include "backstores/memory.h"
 
 #include <inttypes.h>
@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+
+#define HUGE_PAGES "/sys/kernel/mm/hugepages/hugepages-2048kB"
 
 // A file with a number or "max"; an unreadable file means no limit.
 static uint64_t limit_in(const char *root, const char *path, const char *name)
@@ -43,6 +45,13 @@ uint64_t memory_of_cgroup(const char *root, const char *path, uint64_t swap)
 			return least;
 		*slash = 0;
 	}
+}
+
+uint64_t memory_free_huge_pages(void)
+{
+	uint64_t free = limit_in(HUGE_PAGES, "", "free_hugepages");
+	uint64_t reserved = limit_in(HUGE_PAGES, "", "resv_hugepages");
+	return free == UINT64_MAX || reserved > free ? 0 : free - reserved;
 }
 
 // "0::/system.slice/farblockd.service"

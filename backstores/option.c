@@ -21,6 +21,7 @@ static const struct {
 	{ "write_back", BS_OPT_BOOL,   offsetof(struct bs_config, write_back)},
 	{ "cache",	   BS_OPT_CHOICE, offsetof(struct bs_config, cache)	    },
 	{ "nullio",	    BS_OPT_BOOL,	 offsetof(struct bs_config, nullio)    },
+	{ "hugepages",  BS_OPT_BOOL,   offsetof(struct bs_config, hugepages) },
 	{ "sparse",	    BS_OPT_BOOL,	 offsetof(struct bs_config, sparse)    },
 	{ "exclusive",  BS_OPT_BOOL,   offsetof(struct bs_config, exclusive) },
 	{ "iopoll",	    BS_OPT_BOOL,	 offsetof(struct bs_config, iopoll)    },

@@ -38,13 +38,13 @@ struct ramdisk {
 	struct backstore bs;
 	struct part *parts; // newest first; grows while other threads read it
 	int fd;
-	bool is_hugetlb;	   // pages are reserved: holes cannot be punched
+	bool is_hugetlb;	   // of the machine's pool: all allocated, holes are not punched
 	uint64_t mapped, reserved; // bytes of file mapping, of address space
 	uint64_t promised;	   // its part of promised
 	struct hugepages *huge;	   // NULL if is_hugetlb, or no memory
 };
 
-static uint64_t promised; // bytes of all RAM disks without reserved memory; control thread
+static uint64_t promised; // bytes of all RAM disks without huge pages; control thread
 
 static struct ramdisk *ramdisk_of(struct backstore *bs)
 {
@@ -103,6 +103,18 @@ static void reserve_again(struct ramdisk *rd, uint8_t *at, size_t length)
 	rd->reserved = (uint64_t)(at - rd->bs.memory); // the rest of it
 }
 
+// Allocates huge pages that a mapping of [rd->mapped, end) has reserved: Linux may give reserved
+// pages away while vm.nr_hugepages is lowered and others unmap theirs. The next access would then
+// end in SIGBUS, or in EFAULT of a send.
+static int allocate(const struct ramdisk *rd, uint64_t end)
+{
+	int r;
+	do {
+		r = fallocate(rd->fd, 0, (off_t)rd->mapped, (off_t)(end - rd->mapped));
+	} while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
 // Maps [rd->mapped, end) of the file at its place in the reservation. Maps elsewhere first: a
 // failed MAP_FIXED removes the reservation, and a malloc() of any thread may then take the range.
 static int map_file(struct ramdisk *rd, uint64_t end)
@@ -113,15 +125,21 @@ static int map_file(struct ramdisk *rd, uint64_t end)
 
 	if (p == MAP_FAILED)
 		return -errno;
+	int r = rd->is_hugetlb ? allocate(rd, end) : 0;
+	if (r < 0) {
+		munmap(p, length);
+		return r;
+	}
 	if (mremap(p, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED)
 		return 0;
-	int r = -errno;
+	r = -errno;
 	munmap(p, length);
 	reserve_again(rd, at, length);
 	return r;
 }
 
-// Extends file and mapping to cover size bytes; the mapping stays where it is.
+// Extends file and mapping to cover size bytes; the mapping stays where it is. After an error all
+// is as before.
 static int extend(struct ramdisk *rd, uint64_t size)
 {
 	uint64_t end = round_up(size, page_of(rd));
@@ -213,24 +231,34 @@ static void promise(struct ramdisk *rd, uint64_t more)
 		all, most);
 }
 
-static int make_memory(struct ramdisk *rd, uint64_t size, struct err *e)
+// size: what the disk should have.
+static int explain_memory(const struct ramdisk *rd, int r, uint64_t size, struct err *e)
+{
+	if (!rd->is_hugetlb)
+		return err_errno(e, r, "map %llu bytes of memory", (unsigned long long)size);
+	uint64_t needed = (round_up(size, HUGE_PAGE) - rd->mapped) / HUGE_PAGE;
+	return err_set(e, r,
+		       "huge pages of 2 MiB: %llu are needed, %llu are free: %s (raise "
+		       "vm.nr_hugepages%s)",
+		       (unsigned long long)needed, (unsigned long long)memory_free_huge_pages(),
+		       strerror(-r), rd->mapped ? "" : ", or create it without hugepages=true");
+}
+
+static int make_memory(struct ramdisk *rd, uint64_t size, bool is_hugetlb, struct err *e)
 {
 	int r = reserve(rd, size);
 	if (r < 0)
 		return err_errno(e, r, "size: reserve address space for %llu bytes",
 				 (unsigned long long)size);
-	// Uses free reserved huge pages if there are enough for the whole disk.
-	r = -ENOMEM;
-	if (size >= HUGE_PAGE)
-		r = make_file(rd, size, true);
-	if (r < 0)
-		r = make_file(rd, size, false);
+	r = make_file(rd, size, is_hugetlb);
 	if (r == 0 && (r = announce(rd, 0)) < 0)
 		close(rd->fd);
 	if (r < 0) {
 		if (rd->reserved)
 			munmap(rd->bs.memory, rd->reserved);
-		return err_errno(e, r, "size: map %llu bytes of memory", (unsigned long long)size);
+		explain_memory(rd, r, size, e);
+		err_prefix(e, "size");
+		return r;
 	}
 	return 0;
 }
@@ -243,12 +271,14 @@ static int ramdisk_open(struct backstore *bs, const struct bs_config *config, st
 			       (unsigned long long)config->size);
 	uint64_t size = round_up(config->size, BUF_PAGE);
 	null_limits(&bs->limits, size, block_size);
+	if (config->nullio && config->hugepages)
+		return err_set(e, -EINVAL, "hugepages: with nullio=true it has no memory");
 	if (config->nullio) {
 		bs->ops.submit = null_submit;
 		return 0;
 	}
 	struct ramdisk *rd = ramdisk_of(bs);
-	int r = make_memory(rd, size, e);
+	int r = make_memory(rd, size, config->hugepages, e);
 	if (r < 0)
 		return r;
 	promise(rd, size);
@@ -274,8 +304,7 @@ static int ramdisk_resize(struct backstore *bs, uint64_t size, struct err *e)
 			       "(delete and recreate it)",
 			       (unsigned long long)size, (unsigned long long)rd->reserved);
 	if (r < 0)
-		return err_errno(e, r, "map %llu bytes of memory%s", (unsigned long long)size,
-				 rd->is_hugetlb ? " in huge pages (raise vm.nr_hugepages)" : "");
+		return explain_memory(rd, r, size, e);
 	hugepages_grow(rd->huge, rd->mapped);
 	if (rd->mapped > before)
 		promise(rd, rd->mapped - before);
@@ -491,7 +520,9 @@ static const struct bs_option ramdisk_options[] = {
 	  offsetof(struct bs_config, size), false },
 	{ "nullio",					BS_OPT_BOOL, false, "false", "use no memory, read zeroes, discard writes",
 	  offsetof(struct bs_config, nullio), false },
-	{ 0},
+	{ "hugepages", BS_OPT_BOOL, false, "false",
+	  "use 2 MiB pages of the machine's pool (vm.nr_hugepages), all allocated at once", offsetof(struct bs_config, hugepages), true },
+	{ 0				      },
 };
 
 const struct backstore_type ramdisk_type = {

@@ -4,7 +4,6 @@
 #include "core/buf_priv.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,19 +17,6 @@ static const unsigned quick_max[BUF_ORDERS] = { 64, 64, 64, 32, 16, 8, 4, 2, 2 }
 
 static void wake_run(struct defer *d);
 static void trim_run(struct timer *t);
-
-static bool has_free_huge_pages(void)
-{
-	FILE *f = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "re");
-	unsigned n = 0;
-
-	if (!f)
-		return false;
-	if (fscanf(f, "%u", &n) != 1)
-		n = 0;
-	fclose(f);
-	return n;
-}
 
 struct buf_pool *buf_pool_new(struct worker *w, uint64_t limit)
 {
@@ -54,7 +40,6 @@ struct buf_pool *buf_pool_new(struct worker *w, uint64_t limit)
 	}
 	list_init(&p->waiters);
 	timer_init(&p->trim, trim_run);
-	p->has_huge_pages = has_free_huge_pages();
 	return p;
 }
 

@@ -2,9 +2,9 @@
 // Registered buffers: page-aligned memory for payload, in power-of-two sizes from 4 KiB to
 // 1 MiB, one pool per worker, so that the I/O path needs neither a lock nor a system call.
 //
-// Memory comes in extents of 8 MiB (2 MiB pages, else transparent huge pages, else 4 KiB
-// pages), each registered as one fixed buffer with the worker's io_uring where the memlock
-// limit permits. Only the owning worker's thread gets and puts buffers.
+// Memory comes in extents of 8 MiB (transparent huge pages, else 4 KiB pages; never pages of the
+// machine's pool, vm.nr_hugepages), each registered as one fixed buffer with the worker's io_uring
+// where the memlock limit permits. Only the owning worker's thread gets and puts buffers.
 #pragma once
 
 #include <stddef.h>

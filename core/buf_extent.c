@@ -19,16 +19,9 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-static uint8_t *map_huge(void)
-{
-	void *m = mmap(NULL, EXTENT_SIZE, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (21 << MAP_HUGE_SHIFT), -1, 0);
-
-	return m == MAP_FAILED ? NULL : m;
-}
-
-// Aligned to 2 MiB, so that transparent huge pages can back it.
-static uint8_t *map_plain(void)
+// Aligned to 2 MiB, so that transparent huge pages can back it. Pages of the machine's pool are
+// left to those who set it up; a private mapping can lose those it has reserved, besides.
+static uint8_t *map_extent(void)
 {
 	uint8_t *m = mmap(NULL, EXTENT_SIZE + HUGE_PAGE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -125,9 +118,7 @@ int extent_add(struct buf_pool *p)
 	if (!x)
 		return -ENOMEM;
 	*x = (struct buf_extent){ .pool = p, .index = i };
-	x->addr = p->has_huge_pages ? map_huge() : NULL;
-	if (!x->addr)
-		x->addr = map_plain();
+	x->addr = map_extent();
 	if (!x->addr) {
 		free(x);
 		return -ENOMEM;

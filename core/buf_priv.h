@@ -42,9 +42,8 @@ struct buf_pool {
 	unsigned extents_max, extent_count;
 	unsigned extents_kept;		  // by buf_reserve(); 0: one
 	uint64_t in_use, peak, exhausted; // bytes, most bytes since the last trim, refusals
-	bool has_huge_pages;
-	bool has_table;	  // the ring's table of fixed buffers exists
-	bool no_register; // registration failed, do not try again
+	bool has_table;			  // the ring's table of fixed buffers exists
+	bool no_register;		  // registration failed, do not try again
 };
 
 // Maps and registers one more extent and gives it to the buddy system; -ENOMEM.

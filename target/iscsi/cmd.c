@@ -10,6 +10,7 @@
 #include "target/iscsi/nop.h"
 #include "target/iscsi/window.h"
 #include "target/iscsi/worker.h"
+#include "target/scsi/io_log.h"
 #include "target/scsi/lun_map.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/nexus_lun.h"
@@ -277,9 +278,20 @@ void cmd_data(struct dm *dm, struct dm_task *t, int res)
 	task_data_ready(&dm_cmd(t)->task, res);
 }
 
+// The kernel has no page for the disk's own memory.
+static void note_unreadable(const struct cmd *cmd)
+{
+	const struct task *t = &cmd->task;
+	if (t->lu)
+		io_log_result(t->lu, BS_READ, t->lba << t->lu->block_shift,
+			      t->blocks << t->lu->block_shift, -EFAULT);
+}
+
 void cmd_released(struct dm *dm, struct dm_task *t)
 {
 	struct cmd *cmd = dm_cmd(t);
+	if (__builtin_expect(t->is_unreadable, 0))
+		note_unreadable(cmd);
 	struct conn *c = cmd->conn;
 	bool was_aborted = cmd->task.is_aborted || !cmd->is_submitted || cmd->is_dropped;
 	bool was_closed = cmd->is_counted && c->inflight >= c->window;

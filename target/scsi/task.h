@@ -130,7 +130,8 @@ struct task {
 void task_init(struct task *t, const struct task_ops *ops, struct nexus *n);
 
 // Completes get_data. res: 0, or negative: -EPIPE the connection is closed, -EBADMSG digest error,
-// -EMSGSIZE wrong amount of data, -EPROTO unexpected data, -ENOBUFS no memory for unsolicited data.
+// -EMSGSIZE wrong amount of data, -EPROTO unexpected data, -ENOBUFS no memory for unsolicited data,
+// -EFAULT the memory of sg could not be written to.
 void task_data_ready(struct task *t, int res);
 
 // Requests an early end (task management, lost nexus). done() follows when the backstore has

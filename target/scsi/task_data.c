@@ -157,6 +157,14 @@ void task_fetch_in_place(struct task *t, uint64_t len, void (*next)(struct task 
 	data_fetch(t);
 }
 
+// The kernel could not write to the disk's own memory.
+static void memory_failed(struct task *t, int res)
+{
+	unsigned shift = t->lu->block_shift;
+	io_log_result(t->lu, BS_WRITE, t->lba << shift, t->blocks << shift, res);
+	task_fail_io(t, res, t->lba);
+}
+
 void task_data_ready(struct task *t, int res)
 {
 	if (t->state != TASK_WAITS_DATA)
@@ -168,6 +176,9 @@ void task_data_ready(struct task *t, int res)
 	switch (-res) {
 	case EPIPE:
 		task_abort(t, false);
+		break;
+	case EFAULT:
+		memory_failed(t, res);
 		break;
 	case EBADMSG:
 		task_check(t, SENSE_SERVICE_CRC_ERROR, NULL);

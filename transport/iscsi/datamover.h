@@ -49,10 +49,11 @@ struct dm_task {
 	uint32_t expected_out;	  // EDTL of a write, else 0
 	bool is_final;		  // F: no unsolicited Data-Out follows
 	// Set by the mover, read by both.
-	bool is_finished; // put_data was called; status waits for outstanding unsolicited data,
-			  // and put_data(NULL) can still cancel it
-	bool is_fetching; // RDMA Reads into the memory of get_data are in flight; they cannot be
-			  // cancelled
+	bool is_finished;   // put_data was called; status waits for outstanding unsolicited data,
+			    // and put_data(NULL) can still cancel it
+	bool is_unreadable; // the kernel could not read its data-in, and the connection is closed
+	bool is_fetching;   // RDMA Reads into the memory of get_data are in flight; they cannot be
+			    // cancelled
 };
 
 // Fills t from a SCSI Command's header.
@@ -93,7 +94,8 @@ struct dm_up {
 	int (*control)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);
 	// get_data has completed: res 0, or -EPIPE, -EBADMSG (data digest), -EMSGSIZE, -EPROTO,
-	// -ENOBUFS (no memory for unsolicited data).
+	// -ENOBUFS (no memory for unsolicited data), -EFAULT (the memory of sg could not be
+	// written to).
 	void (*data)(struct dm *dm, struct dm_task *t, int res);
 	// The mover no longer refers to the task or its memory. Called once after each put_data.
 	void (*released)(struct dm *dm, struct dm_task *t);

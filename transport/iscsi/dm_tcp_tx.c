@@ -37,6 +37,8 @@ static void on_task_sent(struct pdu_conn *c, void *owner, int res)
 	struct dm_tcp *d = conn_dm(c);
 	if (d->conn.is_rx_stopped)
 		dm_tcp_tx_flow(d);
+	if (__builtin_expect(res == -EFAULT, 0))
+		t->is_unreadable = true;
 	if (!--tt->tx_pending)
 		d->dm.up->released(&d->dm, t);
 }

@@ -206,7 +206,9 @@ static int received(struct dmi_tcp *d, const struct iscsi_pdu *pdu, const uint8_
 		    const uint8_t *data, int res, struct err *e)
 {
 	if (res)
-		return err_set(e, res, "data digest error in %s", iscsi_opcode_name(pdu->opcode));
+		return err_set(e, res, "%s in %s",
+			       res == -EFAULT ? "memory of the data is gone" : "data digest error",
+			       iscsi_opcode_name(pdu->opcode));
 	struct dmi_task *t = d->rx_task;
 	d->rx_task = NULL;
 	switch (pdu->opcode) {

@@ -42,7 +42,8 @@ struct pdu_tx {
 	uint8_t *data;	// instead of sg
 	bool owns_data; // data is freed together with the PDU
 	bool freezes;	// data in sg may change: it is copied when it leaves, for its digest
-	// Called when the last byte was sent, or (res < 0) the connection is closed.
+	// Called when the last byte was sent, or (res < 0) the connection is closed; -EFAULT:
+	// because the kernel could not read its data.
 	void (*sent)(struct pdu_conn *c, void *owner, int res);
 	void *owner;
 };
@@ -69,7 +70,8 @@ struct pdu_conn_ops {
 	int (*header)(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		      const uint8_t *ahs, struct pdu_sink *sink, struct err *e);
 	// The data segment is complete. bhs is a copy of the header; data is set for PDU_TO_BUFFER.
-	// res: 0, or -EBADMSG if the data digest is wrong.
+	// res: 0, or -EBADMSG if the data digest is wrong, or -EFAULT if the kernel could not write
+	// to the sink's memory; all of the segment has been taken from the stream.
 	int (*received)(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			const uint8_t *data, int res, struct err *e);
 	// A hint during a receive of several PDUs: this header, not checked yet, follows the next
@@ -113,6 +115,7 @@ struct pdu_conn {
 	uint32_t rx_small;  // ... that had a small one
 	uint32_t data_left, data_done, tail_len;
 	uint32_t rx_crc;
+	int rx_error; // of the sink's memory
 	struct iscsi_pdu rx_pdu;
 	struct pdu_sink sink;
 	uint32_t sink_index, sink_offset; // cursor into sink.sg

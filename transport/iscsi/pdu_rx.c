@@ -175,7 +175,7 @@ static void buffer_free(struct pdu_conn *c)
 
 static int pdu_complete(struct pdu_conn *c, struct err *e)
 {
-	int res = 0;
+	int res = c->rx_error;
 	if (c->data_digest && c->rx_pdu.data_len) {
 		uint32_t crc = digest_update(c->rx_crc, c->rx_tail, c->rx_pdu.pad_len);
 		if (!digest_is(crc, c->rx_tail + c->rx_pdu.pad_len)) {
@@ -230,6 +230,7 @@ static int pdu_header(struct pdu_conn *c, const uint8_t *bhs, struct err *e)
 	c->data_done = 0;
 	c->tail_len = pdu->pad_len + (c->data_digest && pdu->data_len ? ISCSI_DIGEST_LEN : 0);
 	c->rx_crc = ISCSI_CRC_START;
+	c->rx_error = 0;
 	c->rx_have = 0;
 	c->rx_state = pdu->data_len ? PDU_RX_DATA : PDU_RX_BHS;
 	rx_judge(c, pdu->data_len);
@@ -536,6 +537,17 @@ static void rx_again(struct pdu_conn *c)
 	worker_post(c->worker, &c->rx_msg);
 }
 
+// The kernel has no page for the sink, such as a RAM disk's memory: the command fails, and the
+// stream goes on with what follows. No byte was taken from the socket.
+static bool rx_lose_sink(struct pdu_conn *c)
+{
+	if (c->rx_state != PDU_RX_DATA || c->sink.kind != PDU_TO_SG)
+		return false;
+	c->sink = (struct pdu_sink){ .kind = PDU_DISCARD };
+	c->rx_error = -EFAULT;
+	return true;
+}
+
 // One receive and its PDUs. 0: there may be more; 1: nothing is left; or negative.
 static int rx_some(struct pdu_conn *c, uint64_t *done, struct err *e)
 {
@@ -545,6 +557,8 @@ static int rx_some(struct pdu_conn *c, uint64_t *done, struct err *e)
 	if (got == -EAGAIN)
 		return 1;
 	if (got <= 0) {
+		if (got == -EFAULT && rx_lose_sink(c))
+			return 0;
 		if (got)
 			err_errno(e, (int)got, "receive");
 		else

@@ -327,6 +327,16 @@ static void cursor_cut(struct tx_cursor *v, size_t bytes)
 	}
 }
 
+// The first PDU's header, and with it perhaps the status, may have left: the connection ends.
+static void tx_unreadable(struct pdu_conn *c)
+{
+	struct err e;
+	c->is_tx_blocked = true; // nothing may follow a part of a PDU
+	tx_end(c, list_entry(c->tx.next, struct pdu_tx, link), -EFAULT);
+	err_errno(&e, -EFAULT, "send: the memory of the data");
+	pdu_conn_close(c, false, &e);
+}
+
 // Sends as many whole PDUs as fit into limit bytes, at least one, or what the share of the round
 // permits. False: nothing more can be sent now.
 static bool send_some(struct pdu_conn *c, uint64_t limit)
@@ -352,6 +362,12 @@ static bool send_some(struct pdu_conn *c, uint64_t limit)
 	ssize_t n = stream_writev(c->stream, iov, v.count);
 	if (n == -EAGAIN) {
 		c->is_tx_blocked = true;
+		return false;
+	}
+	if (n == -EFAULT) {
+		if (limit)
+			return send_some(c, 0); // one alone, to find out which it is
+		tx_unreadable(c);
 		return false;
 	}
 	if (n < 0) {

@@ -219,6 +219,17 @@ static void nullio_keeps_nothing(void **state)
 	backstore_close(bs);
 }
 
+static void huge_pages_that_are_not_there_are_refused_in_words(void **state)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.hugepages = true;
+	c.size = 1ull << 40;
+	must_refuse("ramdisk", &c, -ENOMEM, "ramdisk rd0: size: huge pages of 2 MiB: 524288 are",
+		    "raise vm.nr_hugepages, or create it without hugepages=true");
+	c.nullio = true;
+	must_refuse("ramdisk", &c, -EINVAL, "ramdisk rd0: hugepages", "has no memory");
+}
+
 static unsigned regions_seen;
 
 static void pin_added(struct region_watch *w, struct region *r)
@@ -302,6 +313,7 @@ int main(void)
 		cmocka_unit_test(a_size_is_rounded_up_to_pages),
 		cmocka_unit_test(an_impossible_size_is_refused),
 		cmocka_unit_test(nullio_keeps_nothing),
+		cmocka_unit_test(huge_pages_that_are_not_there_are_refused_in_words),
 		cmocka_unit_test(what_a_device_has_pinned_is_zeroed_and_stays),
 		cmocka_unit_test(what_it_grows_by_is_announced_too),
 	};
