@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -49,6 +50,41 @@ int folder_make_for(const char *path, mode_t mode, struct err *e)
 		return err_set(e, -ENAMETOOLONG, "%.60s...: path too long", path);
 	snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
 	return folder_make(folder, mode, e);
+}
+
+static int check_owner(const char *path, bool is_above, struct err *e)
+{
+	struct stat st;
+	uid_t uid = geteuid();
+	mode_t others = uid ? S_IWOTH : S_IWGRP | S_IWOTH;
+	if (lstat(path, &st) < 0)
+		return err_errno(e, -errno, "%s", path);
+	if (st.st_uid && st.st_uid != uid)
+		return err_set(e, -EPERM,
+			       "%s: belongs to user %u, who could replace what is trusted here "
+			       "(chown root, or use another place)",
+			       path, (unsigned)st.st_uid);
+	if ((st.st_mode & others) && !(is_above && (st.st_mode & S_ISVTX)))
+		return err_set(e, -EPERM, "%s: other users may write to it (chmod go-w)", path);
+	return 0;
+}
+
+int path_check_owners(const char *path, struct err *e)
+{
+	char whole[PATH_MAX];
+	if (!realpath(path, whole))
+		return err_errno(e, -errno, "%s", path);
+	int r = check_owner("/", whole[1], e);
+	for (char *at = whole + 1; !r && *at; at++) {
+		at += strcspn(at, "/");
+		char end = *at;
+		*at = 0;
+		r = check_owner(whole, end, e);
+		if (!end)
+			break;
+		*at = end;
+	}
+	return r;
 }
 
 int lockfile_take(const char *path, int *ret_fd, struct err *e)

@@ -12,7 +12,7 @@
 
 # Words end at blanks; no value has any.
 
-fb_run=${fb_run:-/run/farblock}
+fb_run=${fb_run:-/run/farblock-boot}
 fb_ibft=${fb_ibft:-/sys/firmware/ibft}
 fb_cmdline=${fb_cmdline:-/proc/cmdline}
 fb_console=${fb_console:-/dev/console}

@@ -7,8 +7,10 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/lockfile.h"
+#include "initiator/holder/holder.h"
 
 enum { HASH_BYTES = 16 }; // of SHA-256, in a file's name
 
@@ -50,5 +52,11 @@ int holder_claim(const char *run_dir, const char *name, int *ret_fd, struct err 
 	char path[PATH_MAX];
 	*ret_fd = -1;
 	snprintf(path, sizeof path, "%s/%s.disk", run_dir, name);
-	return lockfile_take(path, ret_fd, e);
+	int r = lockfile_take(path, ret_fd, e);
+	// The directory may have been removed with the lock of a process that lives.
+	if (r || !holder_lost(run_dir, name, "disk"))
+		return r;
+	close(*ret_fd);
+	*ret_fd = -1;
+	return -EADDRINUSE;
 }

@@ -46,6 +46,12 @@ static int take_lock(struct holder *h, struct err *e)
 	r = lockfile_take(h->files.lock, &h->lock, e);
 	if (r == -EADDRINUSE)
 		return err_set(e, -EEXIST, "%s: attached already", h->config->name);
+	pid_t lost = r ? 0 : holder_lost(h->config->run_dir, h->config->name, "lock");
+	if (lost)
+		return err_set(e, -EEXIST,
+			       "%s: attached already, by process %d, whose files in %s were "
+			       "removed",
+			       h->config->name, (int)lost, h->config->run_dir);
 	return r;
 }
 

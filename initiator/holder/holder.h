@@ -8,12 +8,13 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "core/err.h"
 #include "initiator/attach/carrier.h"
 #include "initiator/disk/disk.h"
 
-#define HOLDER_RUN_DIR "/run/farblock/attach"
+#define HOLDER_RUN_DIR "/run/farblock-initiator"
 
 enum {
 	HOLDER_NAME_MAX = 64,
@@ -72,6 +73,18 @@ int holder_each(const char *run_dir, bool (*found)(void *arg, const char *name),
 		struct err *e);
 // The state file as an object, for json_object_put(); NULL with a text.
 struct json_object *holder_state_read(const struct holder_files *f, struct err *e);
+
+// ---- lost.c: processes that live, though their files in the run directory were removed ----
+
+// The process of root or of this user that has run_dir/NAME.SUFFIX open, a lock that was removed;
+// 0: none. For HOLDER_RUN_DIR also the directory of earlier versions.
+pid_t holder_lost(const char *run_dir, const char *name, const char *suffix);
+// Calls found for each attachment of such a process.
+void holder_each_lost(const char *run_dir, void (*found)(void *arg, const char *name, pid_t pid),
+		      void *arg);
+// Asks the process to detach in order, and waits for its end, up to 50 s. -EBUSY with a text: it
+// has not ended, as when the disk is used.
+int holder_end_lost(const char *name, pid_t pid, struct err *e);
 
 // ---- left.c ----
 

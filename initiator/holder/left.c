@@ -134,7 +134,11 @@ int holder_clear(const char *run_dir, const char *name, holder_find_fn *find, bo
 		return err_set(e, -EBUSY, "%s: a process attaches or detaches it", name);
 	if (r < 0)
 		return r;
-	r = clear_files(&f, run_dir, name, find, is_forced, e);
+	if (holder_lost(run_dir, name, "lock"))
+		r = err_set(e, -EBUSY, "%s: its process lives, though its files were removed",
+			    name);
+	else
+		r = clear_files(&f, run_dir, name, find, is_forced, e);
 	close(lock);
 	return r;
 }

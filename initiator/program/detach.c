@@ -101,6 +101,17 @@ static bool detach_found(void *arg, const char *name)
 	return true;
 }
 
+static void detach_lost(void *arg, const char *name, pid_t pid)
+{
+	struct all *a = arg;
+	struct err e;
+	if (a->is_login || (a->wanted && strcmp(a->wanted, name)))
+		return;
+	a->found++;
+	if (holder_end_lost(name, pid, &e) < 0)
+		first_status(a, tool_fail_by(&e));
+}
+
 // Before it has a state, or as it ends.
 static bool is_attaching(const struct all *a, struct err *e)
 {
@@ -151,6 +162,8 @@ static int detach_each(struct tool *t, bool is_login)
 		a.found = 0;
 		if (holder_each(attach_run_dir(t), detach_found, &a, &e) < 0)
 			return tool_fail_by(&e);
+		if (!a.wanted || !a.found)
+			holder_each_lost(attach_run_dir(t), detach_lost, &a);
 		if ((a.wanted || is_login) && !a.found)
 			first_status(&a, not_found(&a));
 	}
@@ -262,6 +275,26 @@ static bool attached_found(void *arg, const char *name)
 	return true;
 }
 
+// Its files were removed, and with them what it could be asked.
+static void attached_lost(void *arg, const char *name, pid_t pid)
+{
+	struct all *a = arg;
+	if (!is_named(a, name))
+		return;
+	a->found++;
+	if (!a->tool->o.is_json) {
+		printf("%s  lost: process %d holds it; its files in %s were removed (detach %s "
+		       "ends it)\n",
+		       name, (int)pid, attach_run_dir(a->tool), name);
+		return;
+	}
+	struct json_object *o = json_object_new_object();
+	json_object_object_add(o, "name", json_object_new_string(name));
+	json_object_object_add(o, "state", json_object_new_string("lost"));
+	json_object_object_add(o, "pid", json_object_new_int(pid));
+	json_object_array_add(a->json, o);
+}
+
 // From the state file alone: udev does not wait for a process.
 static bool export_found(void *arg, const char *name)
 {
@@ -326,6 +359,8 @@ int attached_run(struct tool *t)
 	if (holder_each(attach_run_dir(t), attached_found, &a, &e) < 0) {
 		a.status = tool_fail_by(&e);
 	} else {
+		if (!a.wanted || !a.found)
+			holder_each_lost(attach_run_dir(t), attached_lost, &a);
 		a.status = attached_status(&a);
 		if (t->o.is_json && a.status != TOOL_NOT_FOUND)
 			printf("%s\n",

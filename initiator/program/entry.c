@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lockfile.h"
 #include "core/whole_file.h"
 #include "initiator/holder/holder.h"
 #include "initiator/tool/tool.h"
@@ -151,7 +152,10 @@ int entry_read(struct entry *ret, const char *dir, const char *name, struct err 
 	if (!holder_name_is_valid(name))
 		return err_set(e, -EINVAL, "'%.80s': neither a URL nor the name of an entry", name);
 	snprintf(path, sizeof path, "%s/%s.conf", dir, name);
-	int r = whole_file_read(path, &text, &len, e);
+	// It says what is attached, and where as root.
+	int r = path_check_owners(path, e);
+	if (!r || r == -ENOENT)
+		r = whole_file_read(path, &text, &len, e);
 	if (r)
 		return r;
 	r = entry_parse(ret, text, len, path, e);

@@ -10,7 +10,7 @@
 
 #include "core/err.h"
 
-#define ENTRY_DIR "/etc/farblock/attach.d"
+#define ENTRY_DIR "/etc/farblock-initiator/attach.d"
 
 enum { ENTRY_WORDS_MAX = 64, ENTRY_BYTES_MAX = 16384, ENTRY_OPTIONS_MAX = 96 };
 
@@ -29,7 +29,7 @@ struct entry {
 
 // Parses text of len bytes; what begins messages. -EINVAL with a text and the line.
 int entry_parse(struct entry *ret, const char *text, size_t len, const char *what, struct err *e);
-// Reads DIR/NAME.conf. -ENOENT and others with a text.
+// Reads DIR/NAME.conf. -ENOENT, -EPERM (another user could change it) and others with a text.
 int entry_read(struct entry *ret, const char *dir, const char *name, struct err *e);
 // The options of an entry for verb, with those given on the command line (o, which is replaced)
 // over them. They refer to n. TOOL_OK, or an exit status with a text.

@@ -4,7 +4,7 @@
 
 #include "initiator/tool/tool.h"
 
-#define RECORD_DIR "/etc/farblock/login.d"
+#define RECORD_DIR "/etc/farblock-initiator/login.d"
 
 enum { LOGIN_DISKS_MAX = 1024 };
 

@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "core/lockfile.h"
 #include "core/log.h"
 #include "core/offload.h"
 #include "initiator/program/attach.h"
@@ -199,6 +200,14 @@ static int make_absolute(const char **path, struct err *e)
 	return 0;
 }
 
+// Sockets, locks and states there are believed. One that is missing, or hidden from this user, is
+// the verb's to judge.
+static int check_run_dir(const struct tool *t)
+{
+	struct err e;
+	return path_check_owners(attach_run_dir(t), &e) == -EPERM ? tool_fail_by(&e) : TOOL_OK;
+}
+
 static int run(const struct tool_verb *v, char *argv0, int argc, char **argv)
 {
 	struct tool t = {
@@ -218,7 +227,9 @@ static int run(const struct tool_verb *v, char *argv0, int argc, char **argv)
 		err_prefix(&e, "%s", v->name);
 		return tool_fail(TOOL_USAGE, &e);
 	}
-	int status = v->run(&t);
+	int status = check_run_dir(&t);
+	if (!status)
+		status = v->run(&t);
 	tool_close(&t);
 	iscsi_forget_secrets();
 	return status;

@@ -129,7 +129,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "foreground", NULL, "stay until SIGTERM or SIGINT, then log out; log in again when the process of a disk has died", AT(stays), .verbs = TOOL_LOG_IN},
 	{0, "save", NULL, "keep URLs and options as a record", AT(saves), .verbs = TOOL_LOG_IN},
 	{0, "startup", "WHEN", "of the record that is saved: automatic (login --all) or manual; default: manual", AT(startup), .verbs = TOOL_LOG_IN, .words = "automatic manual"},
-	{0, "record-dir", "DIRECTORY", "where records are; default: /etc/farblock/login.d", AT(entry_dir), .verbs = TOOL_LOG_IN},
+	{0, "record-dir", "DIRECTORY", "where records are; default: /etc/farblock-initiator/login.d", AT(entry_dir), .verbs = TOOL_LOG_IN},
 	{'P', "print", "LEVEL", "how much of each session: 0 (a line) to 3; default: 0", AT(level), on_number, .verbs = TOOL_SESSIONS, .lo = 0, .hi = 3},
 	{0, "export", NULL, "print the properties of DEVICE, or of a partition, for a rule of udev", AT(is_export), .verbs = TOOL_ATTACHED},
 	{'b', "fwparam_connect", NULL, "attach the disk that the iBFT names, at all its portals", AT(boots_firmware), .verbs = TOOL_BOOT},
@@ -154,8 +154,8 @@ const struct option_row tool_option_rows[] = {
 	{0, "retry-all", NULL, "also retry errors that waiting does not fix: a wrong secret, a missing ACL, target or LUN", AT(retries_all), .verbs = TOOL_BOOT},
 	{0, "link-timeout", "SECONDS", "with -N: time limit for interfaces to appear and to have a link; default: 30", AT(link_timeout), on_number, .verbs = TOOL_BOOT, .lo = 1, .hi = 3600},
 	{0, "ibft", "DIRECTORY", "where the iBFT is; default: /sys/firmware/ibft", AT(ibft_dir), .verbs = TOOL_BOOT},
-	{0, "entry-dir", "DIRECTORY", "where entries are; default: /etc/farblock/attach.d", AT(entry_dir), .verbs = TOOL_ATTACH},
-	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock/attach", AT(run_dir), .verbs = TOOL_DISCOVER | TOOL_MAKE | TOOL_HELD | TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
+	{0, "entry-dir", "DIRECTORY", "where entries are; default: /etc/farblock-initiator/attach.d", AT(entry_dir), .verbs = TOOL_ATTACH},
+	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock-initiator", AT(run_dir), .verbs = TOOL_DISCOVER | TOOL_MAKE | TOOL_HELD | TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
 	{0},
 };
 // clang-format on

@@ -42,7 +42,7 @@ echo POWERING-OFF
 # The process that holds the root disk is killed three times under fio; each time another one follows,
 # and a write gets through. Meanwhile no program can be read from the disk: the shell does it alone.
 KILLS = """
-holder() { [[ $(</run/farblock/attach/root.json) =~ \\"pid\\":\\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}"; }
+holder() { [[ $(</run/farblock-initiator/root.json) =~ \\"pid\\":\\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}"; }
 exec 9<> <(:)
 killed() {
     old=$(holder)
@@ -53,7 +53,7 @@ killed() {
         read -rt 0.1 -u 9
     done
     echo "NO HOLDER AFTER $old:"
-    echo "$(</run/farblock/attach/root.log)"
+    echo "$(</run/farblock-initiator/root.log)"
     exit 10
 }
 fio --name=root --filename=/var/tmp/fio --size=96m --bs=4k --rw=randwrite --ioengine=libaio \\

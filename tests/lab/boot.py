@@ -56,14 +56,14 @@ class System:
             mkdir -p /tmp/boot/upper /tmp/boot/work {ROOT} && cd /tmp/boot || exit
             mount -t overlay overlay -o lowerdir=/host,upperdir=upper,workdir=work {ROOT} || exit
             cd {ROOT} && rm -rf etc/systemd/system etc/udev/rules.d etc/fstab
-            mkdir -p etc/systemd/system etc/udev/rules.d etc/farblock/attach.d srv/data \
+            mkdir -p etc/systemd/system etc/udev/rules.d etc/farblock-initiator/attach.d srv/data \
                 .{os.path.dirname(path)} || exit
             cp /host{os.path.realpath(program("farblock-initiator"))} .{path} || exit
             cp /host{BUILD}/etc/{UNIT} etc/systemd/system/ || exit
             cp /host{BUILD}/etc/{RULE} etc/udev/rules.d/ || exit
             printf %s {shlex.quote(FSTAB)} >etc/fstab
             printf %s {shlex.quote(TARGET)} >etc/systemd/system/lab.target
-            printf %s {shlex.quote(entry)} >etc/farblock/attach.d/data.conf
+            printf %s {shlex.quote(entry)} >etc/farblock-initiator/attach.d/data.conf
             chroot . systemctl enable farblock-attach@data.service""")
 
     def start(self):

@@ -34,7 +34,7 @@ def rule(scratch, attachments):
     check(installed.endswith("/bin/farblock-initiator"), f"the rule's program: {installed}")
     text = text.replace(installed, os.path.abspath(program("farblock-initiator")))
     text = text.replace("$devnode", f"$devnode --run-dir {attachments.run_dir}")
-    return scratch.file("rule", content=text.replace("/run/farblock/attach", attachments.run_dir))
+    return scratch.file("rule", content=text.replace("/run/farblock-initiator", attachments.run_dir))
 
 
 def links(rules, device):

@@ -16,7 +16,7 @@ import farblock  # noqa: E402
 INSTALLED = """sbin/farblockd bin/farblock bin/farblock-initiator
 lib/systemd/system/farblock-attach@.service lib/systemd/system/farblock-login.service
 lib/systemd/system/farblockd.service lib/udev/rules.d/61-farblock.rules
-lib/sysusers.d/farblock.conf lib/tmpfiles.d/farblock.conf
+lib/sysusers.d/farblock.conf lib/tmpfiles.d/farblock.conf lib/tmpfiles.d/farblock-initiator.conf
 share/man/man5/farblock-saveconfig.json.5 share/man/man7/farblock.7 share/man/man8/farblock.8
 share/man/man8/farblock-initiator.8 share/man/man8/farblockd.8
 share/bash-completion/completions/farblock share/zsh/site-functions/_farblock

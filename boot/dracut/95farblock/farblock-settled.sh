@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The root disk of farblock.root=: one attempt each time that the queue of events is empty. Its
 # state between the attempts is in a file.
-fb_done=/run/farblock/root-attached
-fb_state=/run/farblock/boot-state
+fb_done=/run/farblock-boot/root-attached
+fb_state=/run/farblock-boot/boot-state
 if getarg farblock.root= >/dev/null && [ ! -e $fb_done ]; then
 	. /usr/lib/farblock/boot/root.sh
 	# dracut asks for an address once for each interface, and waits for what came of that.
