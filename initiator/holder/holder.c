@@ -149,7 +149,7 @@ static int claim(struct holder *h, struct err *e)
 {
 	const struct disk_facts *f = disk_facts(h->disk);
 	struct place p = { .disk = h->disk };
-	char name[DISK_IDENTITY_TEXT];
+	char *name = h->claim_name;
 	if (f->is_read_only || h->config->is_shared)
 		return 0;
 	worker_call(h->worker, place_run, &p);

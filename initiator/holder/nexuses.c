@@ -27,10 +27,9 @@ struct list_of {
 // Of the disk, whatever the attachment is called; several writers of a shared disk have one each.
 static void path_of(const struct holder *h, char ret[PATH_MAX])
 {
-	const char *identity = disk_facts(h->disk)->identity;
-	bool is_own = h->config->is_shared || !*identity;
-	snprintf(ret, PATH_MAX, "%s/%s%s.nexuses", h->config->run_dir, is_own ? "name." : "",
-		 is_own ? h->config->name : identity);
+	bool is_claimed = *h->claim_name;
+	snprintf(ret, PATH_MAX, "%s/%s%s.nexuses", h->config->run_dir, is_claimed ? "" : "name.",
+		 is_claimed ? h->claim_name : h->config->name);
 }
 
 static const struct {

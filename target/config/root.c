@@ -71,6 +71,7 @@ static int clearconfig(struct config *c, struct node *n, const struct args *a, s
 		return err_set(e, -EINVAL, "As a precaution, confirm=True needs to be set");
 	int code = remove_all(c, e);
 	c->txn.has_removed = 1;
+	c->txn.is_forced = true; // confirmed
 	reply_say(r, "All configuration cleared");
 	return code;
 }
@@ -150,6 +151,9 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 	const char *first;
 	if (!code)
 		code = restore_document(c, doc, &o, errors, e);
+	c->txn.is_forced |= arg_bool(a, "force", false);
+	if (!code)
+		code = change_refuse_used(c, e);
 	if (!code) {
 		lost_data(c, mark, errors, &first);
 		say_restored(file, errors, r);
@@ -287,7 +291,8 @@ static const struct command_row root_commands[] = {
 		{ "clear_existing", PARAM_BOOL, false, "false",
 		  "true: first delete the existing objects, or the named one" },
 		{ "target", PARAM_STRING, false, NULL, "only this target" },
-		{ "storage_object", PARAM_STRING, false, NULL, "only this storage object" }),
+		{ "storage_object", PARAM_STRING, false, NULL, "only this storage object" },
+		{ "force", PARAM_BOOL, false, "false", "true: also take disks from sessions that use them" }),
 	  "Restore a saved configuration.", false, restoreconfig, .is_report = true },
 	{ "clearconfig", PARAMS(
 		{ "confirm", PARAM_BOOL, false, "false", "true: required to confirm" }),
@@ -297,7 +302,8 @@ static const struct command_row root_commands[] = {
 	  "Begin a transaction.", false, plan_begin, .is_whole = true, .is_report = true,
 	  .is_unrecorded = true },
 	{ "commit", PARAMS(
-		{ "backup", PARAM_BOOL, false, "true", "false: keep no backup for undo" }),
+		{ "backup", PARAM_BOOL, false, "true", "false: keep no backup for undo" },
+		{ "force", PARAM_BOOL, false, "false", "true: also take disks from sessions that use them" }),
 	  "Save a transaction and put it into effect.", false, plan_commit, .is_whole = true,
 	  .is_report = true, .is_unrecorded = true },
 	{ "abort", NULL, "Undo a transaction.", false, plan_abort, .is_whole = true, .is_report = true, .is_unrecorded = true },

@@ -147,8 +147,13 @@ static void switch_to(struct session *s, const struct view_target *t, const stru
 	s->tpg = tpg;
 	s->acl = acl;
 	if (map != s->nexus->map) {
+		unsigned withheld = nexus_withheld(s->nexus);
 		s->fabric->hold(s);
 		nexus_set_map(s->nexus, map, map_followed, s);
+		if (nexus_withheld(s->nexus) > withheld)
+			session_log(s, LOG_LVL_WARN,
+				    "%u LUNs are other disks now: not shown until it logs in again",
+				    nexus_withheld(s->nexus));
 	}
 	view_target_put(old);
 }

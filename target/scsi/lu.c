@@ -107,6 +107,7 @@ int lu_new(struct lu **ret, const struct device_server *server, const char *name
 	lu->refs = 1;
 	lu->server = server;
 	lu->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+	lu->disk = lu->id;
 	lu->name = strdup(name);
 	lu->state_dir = state_dir ? strdup(state_dir) : NULL;
 	lu->bs = bs;
@@ -148,6 +149,11 @@ void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *a
 void lu_set_medium_changed(struct lu *lu)
 {
 	lu->is_medium_new = true;
+}
+
+void lu_set_disk(struct lu *lu, uint64_t disk)
+{
+	lu->disk = disk;
 }
 
 struct lu *lu_get(struct lu *lu)

@@ -31,6 +31,11 @@ void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *a
 struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 
+// Which disk it is: one that was closed and opened again has the same number, and no other disk has
+// it. Not 0. Without this call each unit is a disk of its own. Control thread, before others know
+// the LU.
+void lu_set_disk(struct lu *lu, uint64_t disk);
+
 // Its content is another one than initiators that knew the unit before have read: MEDIUM MAY HAVE
 // CHANGED for each I_T nexus at its first command. Control thread, before others know the LU.
 void lu_set_medium_changed(struct lu *lu);

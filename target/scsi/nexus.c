@@ -107,6 +107,11 @@ static bool nexus_resize(struct nexus *n, const struct lun_map *map)
 		return false;
 	memset(luns + n->lun_limit, 0, (limit - n->lun_limit) * sizeof *luns);
 	n->luns = luns;
+	uint64_t *disks = realloc(n->disks, limit * sizeof *disks);
+	if (!disks)
+		return false;
+	memset(disks + n->lun_limit, 0, (limit - n->lun_limit) * sizeof *disks);
+	n->disks = disks;
 	n->lun_limit = limit;
 	return true;
 }
@@ -166,6 +171,7 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 		if (nl)
 			set_first_attention(nl);
 		n->luns[map->entries[i].number] = nl;
+		n->disks[map->entries[i].number] = map->entries[i].lu->disk;
 		is_complete = nl != NULL;
 	}
 	if (!is_complete) {
@@ -203,6 +209,7 @@ void nexus_free(struct nexus *n)
 	}
 	buf_wait_cancel(&n->pool_wait);
 	free(n->luns);
+	free(n->disks);
 	lun_map_put(n->map);
 	info_free(&n->info);
 	free(n);
@@ -263,13 +270,31 @@ static void nexus_lun_move(struct nexus_lun *nl, uint16_t group)
 	ua_set(nl, UA_INQUIRY_CHANGED);
 }
 
+// Its number was that of another disk.
+static bool is_withheld(const struct nexus *n, const struct lun_entry *e)
+{
+	uint64_t known = e->number < n->lun_limit ? n->disks[e->number] : 0;
+	return known && known != e->lu->disk;
+}
+
+unsigned nexus_withheld(const struct nexus *n)
+{
+	unsigned count = 0;
+	for (uint32_t i = 0; i < n->map->count; i++)
+		count += is_withheld(n, &n->map->entries[i]);
+	return count;
+}
+
 static void map_add(struct nexus *n, const struct lun_map *map, bool is_told)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct lun_entry *e = &map->entries[i];
 		struct nexus_lun *nl = nexus_find_lun(n, e->number);
+		if (is_withheld(n, e))
+			continue;
 		if (!nl && e->number < n->lun_limit) {
 			nl = n->luns[e->number] = nexus_lun_new(n, e);
+			n->disks[e->number] = e->lu->disk;
 			if (nl)
 				set_first_attention(nl);
 		}

@@ -40,6 +40,9 @@ struct nexus {
 	struct nexus_info info; // strings owned by the nexus
 	struct lun_map *map;
 	struct nexus_lun **luns; // by LUN number; lun_limit slots, NULL where unmapped
+	// By LUN number: the disk that the initiator knows there since its login (lu_set_disk());
+	// 0: none yet. Another one does not appear there.
+	uint64_t *disks;
 	uint32_t lun_limit;
 	bool luns_changed; // REPORTED LUNS DATA HAS CHANGED not yet reported
 	bool is_overdue;   // ops->overdue() was called
@@ -76,7 +79,16 @@ void nexus_free(struct nexus *n);
 // Replaces the map. Aborts tasks on removed LUNs first; when they are done, finished(arg) runs on
 // the worker (at once without such tasks). Raises 3F/0E on the other LUNs, unless the peer sees no
 // change.
+//
+// A command never reaches another disk than the one that the initiator knew under its LUN number:
+// a number whose disk changes, at once or after it was missing, answers LOGICAL UNIT NOT SUPPORTED
+// (25/00) and is not reported until the initiator logs in again. To end the session would not do:
+// Linux logs in again by itself and repeats its commands there. ESXi takes 25/00 for a permanent
+// loss, and Linux does not repeat the command.
 void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *arg), void *arg);
+
+// How many LUNs of its map do not appear since their numbers were those of other disks.
+unsigned nexus_withheld(const struct nexus *n);
 
 // Whether it holds no buffer while one of its tasks waits for one.
 bool nexus_is_starved(const struct nexus *n);

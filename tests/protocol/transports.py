@@ -2,6 +2,8 @@
 """What the tests of one LUN over several transports are made of: the same LUN over TCP, iSER and
 SRP, and initiators of each that are asked the same."""
 
+import json
+import socket
 import struct
 from typing import NamedTuple
 
@@ -155,6 +157,23 @@ class Srp(Asked, SrpPeer):
                                     self.direct(bytes(size), True) if size else NOTHING, unit=unit))
         rsp = self.expect(RSP, tag=iu.tag)
         return Answer(rsp.status, rsp.sense, iu.data_in.bytes)
+
+
+class Client:
+    """A connection of the control socket; each call is a command and returns its result, or the text
+    of its error."""
+
+    def __init__(self, daemon):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(daemon.socket_path)
+        self.lines = self.socket.makefile("rb")
+
+    def __call__(self, command, path="/", **named):
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tree.run",
+                   "params": {"command": command, "path": path, "named": named}}
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+        answer = json.loads(self.lines.readline())
+        return answer["error"]["message"] if "error" in answer else answer["result"]
 
 
 def transport_id(peer, initiator=farblock.SRP_INITIATOR):

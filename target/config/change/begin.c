@@ -129,6 +129,11 @@ int plan_commit(struct config *c, struct node *n, const struct args *a, struct r
 	if (!config_has_transaction(c))
 		return err_set(e, -ENOENT, "commit: no transaction is open");
 	bool has_changes = c->change->together.has_changes;
+	c->txn.is_forced |= arg_bool(a, "force", false);
+	if (has_changes && change_refuse_used(c, e) < 0) {
+		err_prefix(e, "commit");
+		return e->code;
+	}
 	end(c);
 	c->saved->skips_backup = !arg_bool(a, "backup", true);
 	int code = has_changes ? config_finish(c, 0, e) : 0;

@@ -19,11 +19,6 @@ static void clean_dirty(struct config *c)
 	c->targets->is_view_dirty = false;
 }
 
-struct built {
-	struct published *target;
-	struct view_target *view;
-};
-
 // Targets removed in this change need no view.
 static int build_all(struct config *c, struct built **ret, size_t *ret_count, struct err *e)
 {
@@ -41,6 +36,25 @@ static int build_all(struct config *c, struct built **ret, size_t *ret_count, st
 	}
 	*ret = list;
 	*ret_count = count;
+	return r;
+}
+
+static void forget(struct built *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		view_target_put(list[i].view);
+	free(list);
+}
+
+int change_refuse_used(struct config *c, struct err *e)
+{
+	struct built *list;
+	size_t count;
+	if (c->txn.is_forced)
+		return 0;
+	int r = build_all(c, &list, &count, e);
+	r = r ? r : used_refuse(c, list, count, "let it log out, or force=true", e);
+	forget(list, count);
 	return r;
 }
 
@@ -74,17 +88,17 @@ int config_commit(struct config *c, bool saves, struct err *e)
 		return 0;
 	}
 	int r = build_all(c, &list, &count, e);
+	if (!r && saves && !c->txn.is_forced)
+		r = used_refuse(c, list, count, "let it log out", e);
 	if (!r && saves)
 		r = config_save(c, c->txn.has_removed, e);
 	if (!r) {
 		show(c, list, count);
 		clean_dirty(c);
 		txn_commit(c);
-	} else {
-		for (size_t i = 0; i < count; i++)
-			view_target_put(list[i].view);
+		count = 0; // they are published
 	}
-	free(list);
+	forget(list, count);
 	return r;
 }
 

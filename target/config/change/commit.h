@@ -30,6 +30,9 @@ void together_open(struct config *c);
 // Ends the transaction: views of the dirty targets, saved file, publish. On failure everything is
 // undone. saves: false while reading a saved file.
 int config_commit(struct config *c, bool saves, struct err *e);
+// -EBUSY with text if the open transaction would take from a session what it uses (used_refuse()),
+// unless a command of it had force=true. config_commit() refuses the same. -ENOMEM.
+int change_refuse_used(struct config *c, struct err *e);
 // Ends every command: commits if code is 0, else undoes; returns the code. If several are one
 // change, the successful ones are committed with the last.
 int config_finish(struct config *c, int code, struct err *e);

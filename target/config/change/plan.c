@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "target/config/change/commit.h"
 #include "target/config/change/plan.h"
 #include "target/config/file/document.h"
 #include "target/config/file/saved_file.h"
@@ -65,6 +66,13 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 		lost_before(c, mark, errors);
 	if (!code && !o->is_dry && !o->is_forced)
 		code = lost_data_refuse(lost, first, what, e);
+	c->txn.is_forced |= o->is_forced;
+	struct err used = { 0 };
+	int refused = code ? 0 : change_refuse_used(c, &used);
+	if (refused && !o->is_dry) {
+		code = refused;
+		*e = used;
+	}
 	struct json_object *to = save_document(c);
 	if (!code)
 		diff_documents(c, from, to, lines);
@@ -74,6 +82,8 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 		say_result(r, lines, errors, what, o->is_dry);
 		if (lost && o->is_dry)
 			reply_say(r, "Requires force=true: data will be lost.");
+		if (refused)
+			reply_say(r, "apply would be refused: %s", used.text);
 	}
 	if (o->is_dry || (!code && !json_count(lines))) // no generation without a change
 		txn_undo_to(c, mark);

@@ -7,7 +7,9 @@
 // The parameter of the commands that may lose data of RAM disks.
 #define PARAM_FORCE_LOSS                                                                           \
 	{                                                                                          \
-		"force", PARAM_BOOL, false, "false", "true: discard data on RAM disks", NULL       \
+		"force", PARAM_BOOL, false, "false",                                               \
+			"true: discard data on RAM disks, take disks from sessions that use them", \
+			NULL                                                                       \
 	}
 
 // Adds a line for each RAM disk with data that the transaction has closed since the mark. Returns

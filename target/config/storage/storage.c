@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "target/config/file/file.h"
@@ -139,6 +140,35 @@ static void keep_choices(struct storage *s)
 		storage_set_option(s, "overlay", names[overlay], NULL);
 }
 
+// FNV-1a.
+static uint64_t hash(uint64_t h, const void *from, size_t len)
+{
+	for (const uint8_t *at = from, *end = at + len; at < end; at++)
+		h = (h ^ *at) * 0x100000001b3u;
+	return h;
+}
+
+// The same disk after it was reopened, or deleted and created again: the same serial number on the
+// same file or device, not only the same path. Each RAM disk is a disk of its own.
+static void set_disk(const struct storage *s)
+{
+	const char *dev = storage_get_option(s, "dev");
+	uint64_t h = 0xcbf29ce484222325u;
+	struct stat st;
+	if (!dev)
+		return;
+	h = hash(h, s->type->name, strlen(s->type->name) + 1);
+	h = hash(h, s->wwn, strlen(s->wwn) + 1);
+	h = hash(h, dev, strlen(dev) + 1);
+	bool is_overlay = lu_backstore(s->lu)->limits.overlay; // reset makes a new file
+	if (!is_overlay && !stat(dev, &st)) {
+		h = hash(h, &st.st_rdev, sizeof st.st_rdev);
+		h = S_ISREG(st.st_mode) ? hash(h, &st.st_dev, sizeof st.st_dev) : h;
+		h = S_ISREG(st.st_mode) ? hash(h, &st.st_ino, sizeof st.st_ino) : h;
+	}
+	lu_set_disk(s->lu, h | 1ull << 63); // others are small numbers
+}
+
 static int open_lu(struct storage *s, bool is_new, struct err *e)
 {
 	struct config *c = s->config;
@@ -166,6 +196,7 @@ static int open_lu(struct storage *s, bool is_new, struct err *e)
 		return r;
 	}
 	lu_set_closed(s->lu, c->control, lu_closed, c);
+	set_disk(s);
 	if (s->is_reset)
 		lu_set_medium_changed(s->lu);
 	s->is_reset = false;

@@ -258,16 +258,18 @@ static const struct command_row portal_commands[] = {
 
 // ---- what it shows ----
 
-// A session arrived at the address itself, or at the wildcard of its family and port.
+bool portal_serves(const char *name, const struct session_use *u)
+{
+	const char *any = *name == '[' ? "[::]:" : "0.0.0.0:";
+	if (!strncmp(name, any, strlen(any)))
+		return (*u->local == '[') == (*name == '[') &&
+		       !strcmp(strrchr(u->local, ':') ?: "", strrchr(name, ':'));
+	return !strcmp(name, u->local);
+}
+
 bool portal_is_used(const struct node *n, const struct session_place *p)
 {
-	const char *name = n->name, *any = *name == '[' ? "[::]:" : "0.0.0.0:";
-	if (n->parent->parent != p->tpg)
-		return false;
-	if (!strncmp(name, any, strlen(any)))
-		return (*p->use->local == '[') == (*name == '[') &&
-		       !strcmp(strrchr(p->use->local, ':') ?: "", strrchr(name, ':'));
-	return !strcmp(name, p->use->local);
+	return n->parent->parent == p->tpg && portal_serves(n->name, p->use);
 }
 
 const char *portal_waits(const struct portal_node *p)

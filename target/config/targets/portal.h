@@ -32,7 +32,11 @@ int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT], struc
 // ---- what portals of all fabrics show and save ----
 void portal_summary(struct config *c, const struct node *n, struct summary *ret);
 void portal_info(struct config *c, const struct node *n, struct json_object *ret);
+struct session_use;
 bool portal_is_used(const struct node *n, const struct session_place *p); // a class's is_used
+// Whether the session came by a portal with this name: the address itself, or the wildcard of its
+// family and port.
+bool portal_serves(const char *name, const struct session_use *u);
 void portal_free(struct config *c, struct node *n);
 size_t portal_saved_transport(struct node *n, const struct attr_row *row, char *out, size_t size);
 int portal_set_saved_transport(struct node *n, const struct attr_row *row, const char *text,

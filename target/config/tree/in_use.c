@@ -44,7 +44,11 @@ static int refuse(struct config *c, const struct node *n, bool is_seen, const st
 {
 	struct session_use *list = NULL, *first = NULL;
 	unsigned count = 0, users = 0;
-	if (!n->class->is_used || arg_bool(a, "force", false))
+	if (arg_bool(a, "force", false)) {
+		c->txn.is_forced = true;
+		return 0;
+	}
+	if (!n->class->is_used)
 		return 0;
 	if (session_uses_list(is_seen, &list, &count) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", n->name);

@@ -177,7 +177,8 @@ static void undo_one(struct config *c, struct txn_entry *entry)
 
 struct txn_mark txn_mark(const struct config *c)
 {
-	return (struct txn_mark){ c->txn.count, c->txn.has_removed, c->txn.is_touched };
+	return (struct txn_mark){ c->txn.count, c->txn.has_removed, c->txn.is_touched,
+				  c->txn.is_forced };
 }
 
 void txn_touch(struct config *c)
@@ -201,6 +202,7 @@ void txn_undo_to(struct config *c, struct txn_mark mark)
 	t->count = mark.count;
 	t->has_removed = mark.has_removed;
 	t->is_touched = mark.is_touched;
+	t->is_forced = mark.is_forced;
 }
 
 void txn_undo(struct config *c)

@@ -40,6 +40,7 @@ struct txn {
 	size_t count, room;
 	int has_removed; // an object was deleted on purpose: the result may be empty
 	bool is_touched;
+	bool is_forced; // what sessions use may be taken from them
 };
 
 // Attaches n to parent and records it. -EEXIST, -ENOMEM.
@@ -69,7 +70,7 @@ void txn_touch(struct config *c);
 struct txn_mark {
 	size_t count;
 	int has_removed;
-	bool is_touched;
+	bool is_touched, is_forced;
 };
 struct txn_mark txn_mark(const struct config *c);
 // Whether something has changed since.

@@ -26,6 +26,16 @@ static bool lists_luns(uint8_t select, bool *ret_known)
 	return select == 0x00 || select == 0x02;
 }
 
+// Encodes the LUNs of the map that appear to the initiator (nexus_set_map()); returns their number.
+static uint32_t put_luns(const struct nexus *n, uint32_t count, uint8_t *at)
+{
+	uint32_t listed = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (nexus_find_lun(n, n->map->entries[i].number))
+			lun_encode(at + 8 * (size_t)listed++, n->map->entries[i].number);
+	return listed;
+}
+
 void report_luns_run(struct task *t)
 {
 	struct nexus *n = t->nexus;
@@ -38,9 +48,8 @@ void report_luns_run(struct task *t)
 	uint8_t *d = task_scratch(t, 8 + 8 * (size_t)count);
 	if (!d)
 		return;
+	count = put_luns(n, count, d + 8);
 	put_be32(d, 8 * count);
-	for (uint32_t i = 0; i < count; i++)
-		lun_encode(d + 8 + 8 * (size_t)i, n->map->entries[i].number);
 	luns_were_read(n);
 	task_reply(t, d, 8 + 8 * count, get_be32(t->cdb + 6));
 }
