@@ -41,13 +41,14 @@ static const struct lun_entry *entry_of(const struct lun_map *map, uint16_t numb
 	return NULL;
 }
 
-// What the session sees at a portal group; NULL: it may not log in.
+// What the session sees at a portal group; NULL: its ACL is missing. That initiators without an ACL
+// may not log in any more is a setting, and ends sessions as `disable` does.
 static const struct lun_map *map_of_use(const struct view_tpg *tpg, const struct session_use *u)
 {
 	const struct view_acl *acl = view_find_acl(tpg, *u->acl ? u->acl : u->initiator);
 	if (acl)
 		return acl->map;
-	return *u->acl || !tpg->is_open ? NULL : tpg->demo_map;
+	return *u->acl ? NULL : tpg->demo_map;
 }
 
 // The view after the change; the one before if it does not concern the target.
