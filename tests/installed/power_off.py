@@ -10,9 +10,11 @@ from farblock import Scratch, check, main
 # systemd's own limit for a unit that does not stop is 90 s, and farblock-attach@'s 60 s: a power-off
 # in order takes a second or two, and waits for none.
 LIMIT = 20
-FSTAB = {
-    "netdev": "LABEL=data /mnt ext4 _netdev,noauto 0 0",
-    "requires": "LABEL=data /mnt ext4 noauto,x-systemd.requires=farblock-attach@data.service 0 0",
+# What systemd makes of a line of /etc/fstab with _netdev, and with x-systemd.requires=; in a
+# container it ignores those of devices.
+UNITS = {
+    "netdev": "[Mount]\nOptions=_netdev\n",
+    "requires": "[Unit]\nRequires=farblock-attach@data.service\nAfter=farblock-attach@data.service\n[Mount]\n",
 }
 
 
@@ -35,8 +37,8 @@ def run_all():
         machine.install(package(folder, "farblock"), package(folder, "farblock-initiator"))
         machine.serve()
         device = machine.attach()
-        machine(f"umount /mnt\ne2label {device} data\n"
-                f"echo '{FSTAB[sys.argv[1]].replace('LABEL=data', device)}' >>/etc/fstab\n"
+        unit = f"{UNITS[sys.argv[1]]}What={device}\nWhere=/mnt\nType=ext4\n"
+        machine(f"umount /mnt\ncat >/etc/systemd/system/mnt.mount <<'END'\n{unit}END\n"
                 "systemctl daemon-reload\nsystemctl start mnt.mount")
         a_file_that_was_just_written_is_there_after(machine)
 
