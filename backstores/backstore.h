@@ -71,6 +71,9 @@ enum bs_overlay {
 };
 #define BS_OVERLAY_CHOICES "clone|map"
 
+// Whether a reboot loses it: a file on tmpfs or ramfs, and one that has a device's place there.
+enum bs_memory { BS_ON_STORAGE, BS_IN_MEMORY, BS_AMONG_NODES };
+
 // Properties of an open backstore. Constant except size, which backstore_resize() and
 // backstore_refresh() change while workers run: off the control thread read it with
 // backstore_size().
@@ -89,6 +92,7 @@ struct bs_limits {
 	bool can_extent;	    // BS_EXTENT reports allocation
 	bool has_write_cache;	    // volatile cache: BS_FLUSH and BS_FUA have an effect
 	bool is_volatile;	    // no data outlives the daemon, flushed or not
+	enum bs_memory in_memory;   // of a file
 	enum bs_cache cache;	    // UNSET: the type has no such choice
 	enum bs_overlay overlay;    // UNSET: it has no base
 	bool is_readonly;

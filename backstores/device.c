@@ -5,11 +5,14 @@
 #include <blkid.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static FILE *open_queue(dev_t rdev, const char *name)
@@ -81,6 +84,40 @@ static bool find_mount(dev_t rdev, char *ret, size_t size)
 	free(line);
 	fclose(f);
 	return is_found;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+	return !strncmp(path, folder, n) && (!path[n] || path[n] == '/');
+}
+
+bool device_is_among_nodes(int fd)
+{
+	char name[40], path[PATH_MAX] = "";
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+	if (readlink(name, path, sizeof path - 1) < 0)
+		return false;
+	return is_below(path, "/dev") && !is_below(path, "/dev/shm");
+}
+
+int device_refuse_file(int folder_fd, const char *path, struct err *e)
+{
+	if (!device_is_among_nodes(folder_fd))
+		return 0;
+	return err_set(e, -ENODEV,
+		       "%s: no such device (is it connected, and its name right? lsblk lists "
+		       "devices; a file here would be in memory and lost at reboot: use another "
+		       "directory, such as /srv)",
+		       path);
+}
+
+const char *device_memory_name(int fd)
+{
+	struct statfs fs;
+	if (fstatfs(fd, &fs) < 0)
+		return NULL;
+	return fs.f_type == TMPFS_MAGIC ? "tmpfs" : fs.f_type == RAMFS_MAGIC ? "ramfs" : NULL;
 }
 
 static bool find_swap(dev_t rdev, char *ret, size_t size)

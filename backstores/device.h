@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Facts about a block device: its queue attributes, its users, its content. Control thread; all
-// functions may block.
+// Facts about a block device: its queue attributes, its users, its content; and about a file that
+// is in memory instead. Control thread; all functions may block.
 #pragma once
 
 #include <stdbool.h>
@@ -26,5 +26,12 @@ bool device_signature(int fd, char *ret, size_t size);
 
 // Sets -EBUSY with the user of path, whose device number is rdev, and the cure.
 int device_refuse_used(dev_t rdev, const char *path, struct err *e);
+// 0, or -ENODEV with the cure: path, in the open directory, would become a regular file among
+// device nodes: below /dev, by whatever link. /dev/shm is for files.
+int device_refuse_file(int folder_fd, const char *path, struct err *e);
+// Whether the file of fd is among device nodes, as above.
+bool device_is_among_nodes(int fd);
+// The file system of fd if it is in memory, "tmpfs" or "ramfs"; else NULL.
+const char *device_memory_name(int fd);
 // 0, or -EBUSY with the content of path, which fd has open, and the cure.
 int device_refuse_signed(int fd, const char *path, struct err *e);

@@ -4,7 +4,9 @@
 // I/O is in fdstore.c.
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -49,6 +51,31 @@ static int refuse_kind(const struct stat *st, const char *path, struct err *e)
 	return 0;
 }
 
+static int create_file(const char *path, struct err *e)
+{
+	char folder[PATH_MAX] = ".";
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	if (slash && slash - path >= PATH_MAX - 1)
+		return err_errno(e, -ENAMETOOLONG, "%s", path);
+	if (slash)
+		snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+	int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return err_errno(e, -errno, "%s: create", path);
+	int r = device_refuse_file(at, path, e);
+	int fd = r < 0 ? r : openat(at, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int code = fd < 0 ? errno : 0;
+	close(at);
+	if (r < 0 || fd >= 0)
+		return fd;
+	if (code == EACCES)
+		return err_set(e, -EACCES,
+			       "%s: create: Permission denied (farblockd runs as uid %u: use a "
+			       "directory that it can write)",
+			       path, (unsigned)geteuid());
+	return err_errno(e, -code, "%s: create", path);
+}
+
 // Opens an existing file, or creates it if it is missing and a size is given.
 static int open_file(const struct bs_config *config, bool *ret_is_new, struct err *e)
 {
@@ -75,15 +102,8 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 	r = check_new(config, e);
 	if (r < 0)
 		return r;
-	fd = open(config->dev, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 && errno == EACCES)
-		return err_set(e, -EACCES,
-			       "%s: create: Permission denied (farblockd runs as uid %u: use a "
-			       "directory that it can write)",
-			       config->dev, (unsigned)geteuid());
-	if (fd < 0)
-		return err_errno(e, -errno, "%s: create", config->dev);
-	*ret_is_new = true;
+	fd = create_file(config->dev, e);
+	*ret_is_new = fd >= 0;
 	return fd;
 }
 
@@ -238,12 +258,29 @@ static void fileio_close(struct backstore *bs)
 	fdstore_close(bs);
 }
 
+// It is served, since it may be meant, but no reboot keeps it.
+static void note_memory(struct fileio *f, const char *path)
+{
+	const char *name = device_memory_name(f->fds.fd);
+	bool is_odd = name && device_is_among_nodes(f->fds.fd);
+	f->fds.bs.limits.in_memory = !name ? BS_ON_STORAGE : is_odd ? BS_AMONG_NODES : BS_IN_MEMORY;
+	if (is_odd)
+		backstore_note(&f->fds.bs,
+			       "%s is a regular file among devices, in memory: lost at reboot (is "
+			       "the device missing? lsblk lists devices)",
+			       path);
+	else if (name)
+		backstore_note(&f->fds.bs, "%s is in memory (%s): lost at reboot", path, name);
+}
+
 static int check_kind(struct fileio *f, const struct stat *st, const char *path, struct err *e)
 {
 	int r = refuse_kind(st, path, e);
 	f->is_device = S_ISBLK(st->st_mode);
 	if (!r && f->is_device)
 		backstore_note(&f->fds.bs, "Note: block backstore preferred for best results");
+	else if (!r)
+		note_memory(f, path);
 	return r;
 }
 

@@ -70,6 +70,14 @@ static void file(struct doctor *d, const char *path, const char *name, const str
 		   doctor_size(growth, missing), doctor_size(left, room));
 }
 
+static void memory(struct doctor *d, const char *path, const char *name)
+{
+	struct finding f = { DOCTOR_WARN, path, "its data is lost when this machine reboots",
+			     "delete it and use the device (lsblk), or a file in another "
+			     "directory" };
+	doctor_say(d, &f, "%.200s is a file in memory", name);
+}
+
 static void at_path(struct doctor *d, const char *path, const char *name)
 {
 	struct stat st;
@@ -95,6 +103,8 @@ static void disk(struct doctor *d, void *arg, const char *path, struct json_obje
 		*ram += json_object_get_uint64(json_field(o, "size"));
 	if (is_ours && *name == '/' && !strcmp(text_field(o, "state"), "open"))
 		at_path(d, path, name); // else without a file or device, or waiting
+	if (json_object_get_boolean(json_field(o, "lost_at_reboot")))
+		memory(d, path, name);
 	json_object_put(o);
 }
 

@@ -252,6 +252,19 @@ static void cache_summary(const struct storage *s, char *ret, size_t size)
 		snprintf(ret, size, "%s", has_cache ? "write-back " : "write-thru ");
 }
 
+// A file below /dev takes the place of a missing device.
+static void summarize_memory(const struct storage *s, struct summary *ret)
+{
+	enum bs_memory memory = lu_backstore(s->lu)->limits.in_memory;
+	size_t n = strlen(ret->text);
+	if (memory == BS_ON_STORAGE)
+		return;
+	snprintf(ret->text + n, sizeof ret->text - n, "%s, lost at reboot",
+		 memory == BS_AMONG_NODES ? ", a file in memory, not a device" : ", in memory");
+	ret->is_broken |= memory == BS_AMONG_NODES;
+	ret->is_healthy &= memory != BS_AMONG_NODES;
+}
+
 static void summarize_base(const struct storage *s, struct summary *ret)
 {
 	enum bs_overlay overlay = lu_backstore(s->lu)->limits.overlay;
@@ -296,6 +309,7 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	summarize_base(s, ret);
 	summarize_sanitize(s->lu, ret);
 	summarize_path(s, ret);
+	summarize_memory(s, ret);
 }
 
 static void sanitize_info(const struct lu *lu, struct json_object *ret)
@@ -341,6 +355,8 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 		put_note(lu_backstore(s->lu)->note, ret);
 	if (s->lu && s->path != BS_PATH_SAME)
 		json_put_text(ret, "backing", s->path == BS_PATH_REMOVED ? "removed" : "replaced");
+	if (s->lu && lu_backstore(s->lu)->limits.in_memory)
+		json_put_bool(ret, "lost_at_reboot", true);
 	if (s->lu)
 		sanitize_info(s->lu, ret);
 	struct json_object *luns = json_list(ret, "luns");

@@ -9,6 +9,7 @@
 #include "target/config/file/restore.h"
 #include "target/config/storage/storage.h"
 #include "target/config/tree/names.h"
+#include "target/scsi/lu.h"
 
 // ---- options as rows ----
 
@@ -236,6 +237,9 @@ static int filled(struct restore *r, struct node *n, struct json_object *o, bool
 	    !(why.code == -EBUSY && held_by_what_goes(r, s)))
 		restore_complain(r, "storage object %s/%s waiting: %s", n->parent->name, n->name,
 				 why.text);
+	if (s->lu && lu_backstore(s->lu)->limits.in_memory == BS_AMONG_NODES)
+		restore_complain(r, "storage object %s/%s: %s", n->parent->name, n->name,
+				 lu_backstore(s->lu)->note);
 	return 0;
 }
 
