@@ -3,6 +3,8 @@
 #include "cli/export/export.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -33,6 +35,18 @@ static void add_cure(struct err *e, const char *cure)
 	err_set(e, e->code, "%.120s (%s)", text, cure);
 }
 
+// A device that is missing: its directory is /dev, below it, or a link to there.
+static bool is_among_devices(const char *path)
+{
+	char folder[PATH_MAX], real[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	if (!slash || slash - path >= PATH_MAX - 1)
+		return false;
+	snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+	return !strncmp(path, "/dev/", 5) ||
+	       (realpath(folder, real) && (!strncmp(real, "/dev/", 5) || !strcmp(real, "/dev")));
+}
+
 static int make_storage(struct shell *s, struct export *x, struct err *e)
 {
 	struct stat st;
@@ -41,8 +55,11 @@ static int make_storage(struct shell *s, struct export *x, struct err *e)
 	const char *readonly = x->is_readonly ? "true" : NULL;
 	char where[64];
 	if (!is_there && !x->size)
-		return err_set(e, -ENOENT, "%.120s: %s (use size=SIZE to create a file)", x->device,
-			       strerror(errno));
+		return err_set(e, -ENOENT, "%.120s: No such file or directory (%s)", x->device,
+			       is_among_devices(x->device)
+				       ? "is the device connected, and its name right? lsblk lists "
+					 "devices"
+				       : "use size=SIZE to create a file");
 	if (!strcmp(kind, "fileio")) {
 		dev = "file_or_dev";
 		readonly = NULL; // the mapped LUN has it
