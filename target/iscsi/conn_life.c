@@ -21,6 +21,7 @@
 #include "target/iscsi/timeouts.h"
 #include "target/iscsi/window.h"
 #include "target/iscsi/worker.h"
+#include "target/scsi/ending.h"
 #include "target/scsi/nexus.h"
 #include "transport/rdma/rnic.h"
 
@@ -93,6 +94,7 @@ static void on_closed(struct dm *dm, const struct err *e)
 	c->when_idle = NULL;
 	text_drop(c);
 	conn_hold(c);
+	nexus_begin_end(c->session.nexus);
 	window_drop_held(c);
 	cmd_end_all(c);
 	conn_release(c);

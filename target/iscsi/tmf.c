@@ -128,6 +128,7 @@ static bool ends_tasks(const struct conn *c, enum tmf_function function, uint64_
 {
 	switch (function) {
 	case TMF_TARGET_RESET:
+	case TMF_NEXUS_RESET:
 		return true;
 	case TMF_ABORT_TASK_SET:
 	case TMF_CLEAR_TASK_SET:
@@ -147,7 +148,8 @@ static void drop_owing(struct conn *c, enum tmf_function function, uint64_t lun)
 		return;
 	list_for_each_safe (it, &c->cmds) {
 		struct cmd *cmd = list_entry(it, struct cmd, link);
-		if (cmd->dm.is_finished && (function == TMF_TARGET_RESET || cmd->task.lun == lun))
+		bool is_for_all = function == TMF_TARGET_RESET || function == TMF_NEXUS_RESET;
+		if (cmd->dm.is_finished && (is_for_all || cmd->task.lun == lun))
 			cmd_abort(cmd, false);
 	}
 }
@@ -185,6 +187,7 @@ static const struct {
 	[ISCSI_TMF_TARGET_COLD_RESET] = { true, false, NULL,	     TMF_TARGET_RESET  },
 	[ISCSI_TMF_QUERY_TASK] = { true, true,  query_task, 0		     },
 	[ISCSI_TMF_QUERY_TASK_SET] = { true, true,  NULL,	 TMF_QUERY_TASK_SET},
+	[ISCSI_TMF_I_T_NEXUS_RESET] = { true, true,  NULL,	  TMF_NEXUS_RESET	  },
 };
 
 // Those of a connection that may be under way.

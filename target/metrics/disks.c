@@ -16,6 +16,8 @@ static const struct family durations = { "farblock_lun_command_duration_seconds"
 	"seconds", "Time from the arrival of a command to its completion." };
 static const struct family storage = { "farblock_lun_storage_seconds", "counter", "seconds",
 	"Time that commands spent in the file or device; part of their duration." };
+static const struct family ended = { "farblock_lun_ended_writes", "gauge", NULL,
+	"Commands of sessions that have ended and may still change the disk; others wait." };
 static const struct family size_bytes = { "farblock_lun_size_bytes", "gauge", "bytes",
 	"Capacity." };
 static const struct family up = { "farblock_lun_up", "gauge", NULL,
@@ -57,6 +59,11 @@ static uint64_t get_written(const struct snapshot_disk *d)
 static uint64_t get_errors(const struct snapshot_disk *d)
 {
 	return d->counters.errors;
+}
+
+static uint64_t get_ended(const struct snapshot_disk *d)
+{
+	return d->ended_writes;
 }
 
 static uint64_t get_size(const struct snapshot_disk *d)
@@ -144,6 +151,7 @@ static void storage_times(FILE *out, const struct snapshot *s)
 void metrics_disks(FILE *out, const struct snapshot *s)
 {
 	each(out, s, &up, get_up);
+	each(out, s, &ended, get_ended);
 	each(out, s, &size_bytes, get_size);
 	each(out, s, &read_bytes, get_read);
 	each(out, s, &written_bytes, get_written);

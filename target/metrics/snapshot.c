@@ -49,6 +49,7 @@ static void take_disk(void *arg, const char *path, const struct lu *lu, uint64_t
 	d->size = size;
 	if (lu) {
 		d->sanitize = sanitize_state(lu);
+		d->ended_writes = lu_ended_writes(lu);
 		lu_counters_sum(lu, &d->counters);
 	}
 }

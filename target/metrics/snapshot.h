@@ -20,6 +20,7 @@ struct snapshot_disk {
 	bool is_up;
 	uint64_t size;	   // bytes
 	uint32_t sanitize; // state of medium.h
+	unsigned ended_writes;
 	struct lu_counters counters;
 };
 struct snapshot_lun {

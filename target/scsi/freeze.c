@@ -54,7 +54,6 @@ static void channel_add(struct lu_channel *c, struct lu_freeze *f)
 	z->lba = f->lba;
 	z->blocks = f->blocks;
 	z->owner = f->owner;
-	list_init(&z->waiters);
 	list_push_back(&c->frozen, &z->link);
 }
 
@@ -84,7 +83,8 @@ static void freeze_each(struct lu_channel *c, struct lu_round *r)
 static bool freeze_awaits(const struct lu_round *r, const struct task *t)
 {
 	const struct lu_freeze *f = freeze_of(r);
-	if (t == f->owner || t->hold || t->state == TASK_WAITS_TURN || task_has_yet_to_begin(t))
+	if (t == f->owner || (t->hold && t->hold->is_freeze) || t->state == TASK_WAITS_TURN ||
+	    task_has_yet_to_begin(t))
 		return false;
 	return lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks);
 }
@@ -145,6 +145,8 @@ static void freeze_activate(struct lu_freeze *f)
 		return;
 	}
 	r->freeze = f;
+	for (unsigned i = 0; i < WORKER_MAX; i++)
+		list_init(&r->frozen[i].waiters);
 	lu_round_start(&r->round, f->lu, &freeze_round_ops);
 }
 
@@ -290,7 +292,7 @@ void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(st
 	f->lba = lba;
 	f->blocks = blocks;
 	f->granted = granted;
-	f->hold.release = thaw;
+	f->hold = (struct task_hold){ .release = thaw, .is_freeze = true };
 	t->hold = &f->hold;
 	t->state = TASK_RUNNING;
 	// An older freeze may have been waiting for this task.

@@ -15,6 +15,7 @@ struct lu_frozen {
 	struct list waiters; // tasks that wait for it; each looks for another one afterwards
 	uint64_t lba, blocks;
 	const struct task *owner; // it passes
+	bool is_for_writes;	  // of ending.c: commands that change nothing pass
 };
 
 // Freezes [lba, lba + blocks) for t on every channel and waits until no task in flight there

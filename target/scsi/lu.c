@@ -246,6 +246,11 @@ uint64_t lu_size(const struct lu *lu)
 	return lu_capacity(lu) << lu->block_shift;
 }
 
+unsigned lu_ended_writes(const struct lu *lu)
+{
+	return __atomic_load_n(&lu->ended_writes, __ATOMIC_RELAXED);
+}
+
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret)
 {
 	_Static_assert(sizeof(struct lu_counters) % sizeof(uint64_t) == 0, "all counters");

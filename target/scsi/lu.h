@@ -53,6 +53,9 @@ uint64_t lu_size(const struct lu *lu);
 // Sum of the channels' counters; may be slightly inconsistent. Any thread.
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret);
 
+// Commands of sessions that have ended that may still change its medium (ending.h). Any thread.
+unsigned lu_ended_writes(const struct lu *lu);
+
 // The cache mode that initiators see: that of the backstore, or "writethrough" if every write is
 // durable, as with emulate_write_cache=0. NULL: it has none. Any thread.
 const char *lu_cache_name(const struct lu *lu);

@@ -36,6 +36,7 @@ struct lu_part {
 };
 
 extern const struct lu_part freeze_part; // freeze.c
+extern const struct lu_part ending_part; // ending.c
 
 // All slots are required. Constant.
 struct device_server {

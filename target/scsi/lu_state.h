@@ -54,6 +54,8 @@ struct lu {
 	// Guards the table of channels and the state that a new channel copies: the active freezes,
 	// and data read by channel_init() of the parts. Never taken on the I/O path.
 	pthread_mutex_t lock;
+	struct list endings;	  // ending.c: writes of ended nexuses in the storage; under lock
+	uint32_t ended_writes;	  // their number, relaxed atomic
 	struct list freezes;	  // freeze.c: the oldest requests, FIFO. Home worker
 	struct list freeze_queue; // those behind them
 	unsigned freeze_count;	  // of freezes

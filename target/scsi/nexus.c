@@ -182,18 +182,20 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 	return 0;
 }
 
+void nexus_lun_leave(struct nexus_lun *nl)
+{
+	for (const struct lu_part *const *p = nl->lu->server->parts; *p; p++) {
+		if ((*p)->nexus_leaves)
+			(*p)->nexus_leaves(nl);
+	}
+	nexus_lun_allow_removal(nl);
+}
+
 void nexus_leave(struct nexus *n)
 {
-	for (uint32_t i = 0; i < n->lun_limit; i++) {
-		struct nexus_lun *nl = n->luns[i];
-		if (!nl)
-			continue;
-		for (const struct lu_part *const *p = nl->lu->server->parts; *p; p++) {
-			if ((*p)->nexus_leaves)
-				(*p)->nexus_leaves(nl);
-		}
-		nexus_lun_allow_removal(nl);
-	}
+	for (uint32_t i = 0; i < n->lun_limit; i++)
+		if (n->luns[i])
+			nexus_lun_leave(n->luns[i]);
 }
 
 void nexus_free(struct nexus *n)

@@ -57,5 +57,9 @@ static inline void nexus_lun_put(struct nexus_lun *nl)
 // reservation, or prevents removal. Seeing it is not use. Nexus's worker.
 bool nexus_lun_is_used(struct nexus_lun *nl);
 
+// Ends what the nexus holds of the logical unit against others: RESERVE (SPC-2 5.5.1), prevention
+// of medium removal. Nexus's worker.
+void nexus_lun_leave(struct nexus_lun *nl);
+
 // Ends the nexus's prevention of medium removal; nexus's worker.
 void nexus_lun_allow_removal(struct nexus_lun *nl);

@@ -179,8 +179,11 @@ void task_release(struct task *t)
 	t->scratch = t->reply = NULL;
 
 	struct nexus_lun *nl = t->nl;
-	if (t->in_set)
+	if (t->in_set) {
 		taskset_leave(t);
+		if (t->hold)
+			t->hold->release(t);
+	}
 	if (t->is_held) {
 		t->is_held = false;
 		nexus_lun_put(nl);

@@ -51,9 +51,12 @@ struct task_ops {
 	void (*done)(struct task *t);
 };
 
-// What a task holds until its end: release() is called before its status is sent.
+// What a task holds until its end: release() is called before its status is sent, and sets the
+// task's hold to NULL; or keeps it, and is called again in task_release(), of an aborted task in
+// the disk's own memory.
 struct task_hold {
 	void (*release)(struct task *t);
+	bool is_freeze; // of lu_freeze(): no other freeze waits for the task
 };
 
 #define TASK_SG 4
@@ -120,7 +123,7 @@ struct task {
 	void *home_result;		 // handler's scratch across messages
 	void *scratch;		// allocation of the handler, freed with free() by task_release()
 	void *reply;		// parameter data when the pool was empty, freed likewise
-	struct task_hold *hold; // of lu_freeze()
+	struct task_hold *hold; // of lu_freeze() or ending.c, or NULL
 	uint64_t io_ns;		// when the backstore got it
 	struct bs_io io;	// READ, WRITE, ... in flight at the backstore
 };

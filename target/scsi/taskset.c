@@ -133,6 +133,8 @@ static struct lu_frozen *frozen_by(const struct lu_channel *c, const struct task
 {
 	for (struct list *it = c->frozen.prev; it != &c->frozen; it = it->prev) {
 		struct lu_frozen *f = list_entry(it, struct lu_frozen, link);
+		if (f->is_for_writes && !(t->row->flags & OP_WRITES))
+			continue;
 		if (f->owner != t && lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks))
 			return f;
 	}

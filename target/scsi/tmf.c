@@ -50,6 +50,11 @@ static bool awaits_all(const struct lu_round *r, const struct task *t)
 
 static void tmf_next_reset(struct tmf *f);
 
+static bool is_for_all(const struct tmf *f)
+{
+	return f->function == TMF_TARGET_RESET || f->function == TMF_NEXUS_RESET;
+}
+
 static void tmf_end(struct tmf *f, enum tmf_result result)
 {
 	struct lu *lu = f->lu;
@@ -77,7 +82,7 @@ static void reset_next(struct msg *m)
 static void reset_back(struct msg *m)
 {
 	struct tmf *f = container_of(m, struct tmf, msg);
-	if (f->function != TMF_TARGET_RESET || f->has_lost_nexus) {
+	if (!is_for_all(f) || f->has_lost_nexus) {
 		tmf_end(f, TMF_COMPLETE);
 		return;
 	}
@@ -163,6 +168,14 @@ static void reset_own(struct tmf *f)
 	abort_task_set(f);
 }
 
+// Other nexuses notice nothing but the end of what this one had reserved.
+static void reset_nexus(struct tmf *f)
+{
+	nexus_lun_leave(f->nl);
+	ua_set(f->nl, UA_NEXUS_LOSS);
+	abort_task_set(f);
+}
+
 typedef void tmf_fn(struct tmf *f);
 
 static tmf_fn *const functions[] = {
@@ -170,6 +183,7 @@ static tmf_fn *const functions[] = {
 	[TMF_CLEAR_TASK_SET] = clear_task_set,
 	[TMF_LU_RESET] = reset_lu,
 	[TMF_TARGET_RESET] = reset_lu,
+	[TMF_NEXUS_RESET] = reset_nexus,
 };
 
 // Those that a write-protected path may use.
@@ -177,6 +191,7 @@ static tmf_fn *const protected_functions[] = {
 	[TMF_ABORT_TASK_SET] = abort_task_set,
 	[TMF_LU_RESET] = reset_own,
 	[TMF_TARGET_RESET] = reset_own,
+	[TMF_NEXUS_RESET] = reset_nexus,
 };
 
 static void tmf_start(struct tmf *f, struct nexus_lun *nl)
@@ -191,7 +206,7 @@ static void tmf_start(struct tmf *f, struct nexus_lun *nl)
 	function(f);
 }
 
-// TARGET RESET: one logical unit after the other.
+// TARGET RESET, I_T NEXUS RESET: one logical unit after the other.
 static void tmf_next_reset(struct tmf *f)
 {
 	struct nexus *n = f->nexus;
@@ -216,7 +231,7 @@ void tmf_submit(struct tmf *f)
 	f->worker = f->nexus->worker;
 	f->nexus_id = f->nexus->id;
 	f->has_lost_nexus = false;
-	if (f->function == TMF_TARGET_RESET) {
+	if (is_for_all(f)) {
 		tmf_next_reset(f);
 		return;
 	}

@@ -16,6 +16,7 @@ enum tmf_function {
 	TMF_CLEAR_TASK_SET, // every nexus's tasks on the LUN
 	TMF_LU_RESET,
 	TMF_TARGET_RESET, // every LU that the nexus's map holds
+	TMF_NEXUS_RESET,  // this nexus's tasks and reservations on all of them (SAM-5 6.3.4)
 	TMF_QUERY_TASK_SET,
 };
 

@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "target/fabric/peer_log.h"
 #include "target/fabric/portal.h"
+#include "target/scsi/ending.h"
 #include "target/srp/cmd.h"
 #include "target/srp/nexuses.h"
 #include "target/srp/placement.h"
@@ -45,6 +46,7 @@ static void session_is_over(struct srp_session *s, const char *why)
 	s->is_closing = true;
 	s->session.state = SESSION_ENDING;
 	nexuses_ends(s);
+	nexus_begin_end(s->session.nexus);
 	session_ended(&s->session, s->has_logged_out ? "logged out" : *s->why ? s->why : why);
 }
 

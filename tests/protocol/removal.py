@@ -73,5 +73,5 @@ def end(daemon, peer, is_dropped):
     transports.eventually("the session is over", lambda: len(daemon.sessions()) == left)
 
 
-def main(test, **options):
-    transports.main(test, storage={"delay_read_us": 1}, **options)
+def main(test, storage=None, **options):
+    transports.main(test, storage={"delay_read_us": 1, **(storage or {})}, **options)

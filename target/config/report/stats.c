@@ -32,6 +32,7 @@ static struct json_object *lu_json(const struct lu *lu)
 	json_put_text(o, "cache", lu_cache_name(lu));
 	report_operations(o, k);
 	json_put_number(o, "storage_us", k->storage_ns / 1000);
+	json_put_number(o, "ended_writes", lu_ended_writes(lu));
 	free(k);
 	return o;
 }

@@ -13,8 +13,8 @@
 #include "target/scsi/spc/mode.h"
 
 static const struct lu_part *const parts[] = {
-	&alua_part,   &pr_part,	      &third_party_part, &io_log_part,
-	&freeze_part, &sanitize_part, &mode_part,	 NULL,
+	&alua_part,   &pr_part,	      &third_party_part, &io_log_part, &freeze_part,
+	&ending_part, &sanitize_part, &mode_part,	 NULL,
 };
 
 const struct device_server device_server = {
