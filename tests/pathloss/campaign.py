@@ -46,7 +46,7 @@ def plan_of(carrier, groups, fault, seed, losses):
     else:
         carriers = r.choice((["tcp", "srp"], ["iser", "srp"], ["tcp", "iser"])) * (count // 2)
     r.shuffle(carriers)
-    return {
+    plan = {
         "carriers": carriers, "groups": groups, "seed": seed, "options": [],
         "policy": r.choice(("service-time", "queue-depth", "round-robin", "round-robin")),
         "units": r.choice((64, 128, 256)), "depth": r.choice((16, 32, 64)),
@@ -56,8 +56,13 @@ def plan_of(carrier, groups, fault, seed, losses):
         "losses": [{
             "victim": r.randrange(count), "outage": r.uniform(*OUTAGE),
             "aims": r.random() < 0.8, "is_quiet": r.random() < 0.7,
-            "delay": r.uniform(2, 8), "way": r.choice(("kill", "refuse-i", "refuse-it")),
+            "delay": r.uniform(4, 8), "way": r.choice(("kill", "refuse-i", "refuse-it")),
             "burst": r.uniform(0.05, 0.3)} for _ in range(losses)]}
+    if fault == "back":  # more for each path than its window
+        plan.update(carriers=carriers[:2], depth=64)
+        for loss in plan["losses"]:
+            loss["victim"] %= 2
+    return plan
 
 
 # --- one world ---
@@ -107,7 +112,7 @@ class Loss:
         time.sleep(0.5)
         self.world.delay_writes(0)
         self.network.kill_sockets(self.victim)
-        self.load(f"rate {5 * PACE}", "cover")
+        self.load(f"rate {BURST}", "cover")
         time.sleep(1)  # those of other paths still wait; what is sent again ends at once
 
     def strike(self, fault):
@@ -158,8 +163,12 @@ class Loss:
             timers = self.network.retransmissions(self.victim)
             if not timers:
                 break
-            # Nothing has to be started in the moment that counts.
-            aimed = self.wait_until(asked + min(timers) - AHEAD)
+            first = asked + min(timers)
+            # What the target sends to an abandoned socket resets it: between the two.
+            asked = time.monotonic()
+            theirs = [asked + t for t in self.network.retransmissions(self.victim, "t")]
+            before = [(t + first) / 2 for t in theirs if first - 2 * AHEAD < t < first]
+            aimed = self.wait_until(max([first - AHEAD, *before]))
         kept = self.ended()
         return {"aimed": aimed, "outage": time.monotonic() - self.begun, "kept": kept}
 

@@ -109,10 +109,10 @@ class Network:
     def kill_sockets(self, path):
         self.run("i", "ss", "-K", "dst", f"10.{path}.0.0/16")
 
-    def retransmissions(self, path):
-        """Seconds to the next retransmission of each socket of the initiator, abandoned ones
-        included, that has something to send."""
-        out = self.run("i", "ss", "-tnoHa", "dst", f"10.{path}.0.0/16")
+    def retransmissions(self, path, role="i"):
+        """Seconds to the next retransmission of each socket of the initiator or the target,
+        abandoned ones included, that has something to send."""
+        out = self.run(role, "ss", "-tnoHa", "src", f"10.{path}.0.0/16")
         found = []
         for line in out.splitlines():
             words, timer = line.split(), TIMER.search(line)
