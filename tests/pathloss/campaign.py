@@ -207,7 +207,8 @@ class Loss:
 
 def is_empty(row):
     """A loss that tested nothing: no write was hit, none followed, or it did not end well."""
-    return not (row["hits"] and row["since_mark"] and row["failover"] and row["up"] and row["swept"])
+    hits = row["hits"] or row["unknown"]
+    return not (hits and row["since_mark"] and row["failover"] and row["up"] and row["swept"])
 
 
 def run_world(name, losses, program):
