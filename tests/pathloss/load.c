@@ -43,7 +43,7 @@ static struct {
 	uint64_t seed, zero, rate, mix, next;
 	struct history *history;
 	struct slot slots[DEPTH_MAX];
-	bool *is_writing, *is_uncovered, *is_unswept;
+	bool *is_writing, *is_uncovered, *is_unswept, *is_spoilt;
 	uint16_t *reading; // reads under way
 	uint32_t cover_left, sweep_left, cursor;
 	int fd;
@@ -73,6 +73,10 @@ static uint64_t random_below(uint64_t n) // splitmix64
 static void on_violation(void *arg, const struct history_violation *v)
 {
 	char text[HISTORY_TEXT_MAX];
+	uint64_t unit = v->block / SECTORS;
+	if (v->kind == HISTORY_GARBAGE && w.is_spoilt[unit])
+		return; // until it is written again each read finds it
+	w.is_spoilt[unit] |= v->kind == HISTORY_GARBAGE;
 	w.bad_blocks++;
 	if (v->old.seq && v->old.seq == w.bad_seq)
 		return;
@@ -185,6 +189,7 @@ static void start_one(struct slot *s)
 	s->start = now;
 	w.used++;
 	w.is_writing[unit] |= writes;
+	w.is_spoilt[unit] &= !writes;
 	w.reading[unit] += !writes;
 	if (writes && w.cover_left && w.is_uncovered[unit]) {
 		w.is_uncovered[unit] = false;
@@ -420,6 +425,7 @@ int main(int argc, char **argv)
 	w.is_writing = calloc(w.units, 1);
 	w.is_uncovered = calloc(w.units, 1);
 	w.is_unswept = calloc(w.units, 1);
+	w.is_spoilt = calloc(w.units, 1);
 	w.reading = calloc(w.units, sizeof *w.reading);
 	w.out = malloc((size_t)w.depth * 2 * (NBD_REQUEST_LEN + UNIT));
 	setvbuf(stdout, NULL, _IOLBF, 0);
