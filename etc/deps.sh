@@ -5,7 +5,7 @@
 set -eu
 
 apt_build="gcc make cmake pkg-config liburing-dev libjson-c-dev libisal-dev libssl-dev libedit-dev libblkid-dev libfuse3-dev libibumad-dev libibverbs-dev librdmacm-dev libmnl-dev libmicrohttpd-dev libsgutils2-dev"
-apt_check="ninja-build libcmocka-dev libiscsi-dev libiscsi-bin qemu-utils qemu-block-extra qemu-system-x86 ipxe-qemu python3 python3-pexpect git util-linux e2fsprogs tshark iproute2 mandoc zsh fish python3-rtslib-fb strace python3-prometheus-client chromium debhelper dpkg-dev fakeroot ibsim-utils libibmad-dev opensm srptools tgt istgt fio xfsprogs btrfs-progs libnbd-bin dnsmasq-base dosfstools fdisk grub-pc-bin mtools dash busybox-static mmdebstrap systemd-container"
+apt_check="ninja-build libcmocka-dev libiscsi-dev libiscsi-bin qemu-utils qemu-block-extra qemu-system-x86 ipxe-qemu python3 python3-pexpect git util-linux e2fsprogs tshark iproute2 nftables mandoc zsh fish python3-rtslib-fb strace python3-prometheus-client chromium debhelper dpkg-dev fakeroot ibsim-utils libibmad-dev opensm srptools tgt istgt fio xfsprogs btrfs-progs libnbd-bin dnsmasq-base dosfstools fdisk grub-pc-bin mtools dash busybox-static mmdebstrap systemd-container"
 apt_bench="tgt istgt libiscsi-bin qemu-utils nbd-client fio python3"
 apt_lint="clang-format python3 git universal-ctags"
 apt_fuzz="clang libclang-rt-14-dev"
@@ -14,7 +14,7 @@ apt_boot="mmdebstrap systemd-container socat debhelper dpkg-dev fakeroot lintian
 apt_deb="debhelper dpkg-dev fakeroot git lintian"
 
 dnf_build="gcc make cmake pkgconf-pkg-config liburing-devel json-c-devel isa-l-devel openssl-devel libedit-devel libblkid-devel fuse3-devel rdma-core-devel libmnl-devel libmicrohttpd-devel sg3_utils-devel"
-dnf_check="ninja-build libasan libubsan libtsan libcmocka-devel libiscsi-devel libiscsi-utils qemu-img qemu-block-iscsi qemu-system-x86-core ipxe-roms-qemu python3 python3-pexpect git util-linux e2fsprogs wireshark-cli iproute mandoc zsh fish strace python3-prometheus_client chromium scsi-target-utils fio xfsprogs btrfs-progs libnbd dnsmasq dosfstools grub2-pc-modules mtools dash busybox"
+dnf_check="ninja-build libasan libubsan libtsan libcmocka-devel libiscsi-devel libiscsi-utils qemu-img qemu-block-iscsi qemu-system-x86-core ipxe-roms-qemu python3 python3-pexpect git util-linux e2fsprogs wireshark-cli iproute nftables mandoc zsh fish strace python3-prometheus_client chromium scsi-target-utils fio xfsprogs btrfs-progs libnbd dnsmasq dosfstools grub2-pc-modules mtools dash busybox"
 dnf_bench="scsi-target-utils libiscsi-utils qemu-img fio python3"
 dnf_lint="clang-tools-extra python3 git ctags"
 dnf_fuzz="clang compiler-rt"
@@ -23,7 +23,7 @@ dnf_boot="" # the image is made of Debian's packages
 dnf_deb=""
 
 pacman_build="gcc make cmake pkgconf liburing json-c isa-l openssl libedit util-linux-libs fuse3 rdma-core libmnl libmicrohttpd sg3_utils"
-pacman_check="ninja cmocka libiscsi qemu-img qemu-block-iscsi qemu-system-x86 python python-pexpect git util-linux e2fsprogs wireshark-cli iproute2 mandoc zsh fish strace python-prometheus_client chromium fio xfsprogs btrfs-progs libnbd dnsmasq dosfstools grub mtools dash busybox"
+pacman_check="ninja cmocka libiscsi qemu-img qemu-block-iscsi qemu-system-x86 python python-pexpect git util-linux e2fsprogs wireshark-cli iproute2 nftables mandoc zsh fish strace python-prometheus_client chromium fio xfsprogs btrfs-progs libnbd dnsmasq dosfstools grub mtools dash busybox"
 pacman_bench="libiscsi qemu-img fio python"
 pacman_lint="clang python git ctags"
 pacman_fuzz="clang compiler-rt"
