@@ -7,6 +7,7 @@ import fcntl
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -108,7 +109,7 @@ class Machine:
 
     def __init__(self, scratch):
         self.root, self.nspawn, self.leader = scratch.file("machine"), None, None
-        self.log = scratch.file("console")
+        self.log, self.devices = scratch.file("console"), set()
         for name in ("machine", "upper", "work"):
             os.mkdir(scratch.file(name))
         run(["mount", "-t", "overlay", "overlay", "-o",
@@ -121,8 +122,11 @@ class Machine:
     def __exit__(self, *_):
         if self.nspawn and self.nspawn.poll() is None:
             self("farblock-initiator detach --all --force", status=None)
-            self.nspawn.kill()
-            self.nspawn.wait()
+            if self.leader:  # its end is that of all its processes; nspawn's is not
+                os.kill(int(self.leader), signal.SIGKILL)
+            self.nspawn.wait(120)
+        for device in self.devices:  # the kernel's, which outlive the machine
+            run(["losetup", "-d", device], check=False)
         eventually("the machine's end", lambda: not run(["umount", self.root], check=False).returncode)
 
     def boot(self):
@@ -186,5 +190,6 @@ class Machine:
         self(f"mkdir -p {self.entries()}\nprintf 'url = {URL}\\nvia = fuse\\n' >{self.entries()}/data.conf\n"
              "systemctl start farblock-attach@data")
         device = self("farblock-initiator attached data | head -n 1").split()[1]
+        self.devices.add(device)
         self(f"blkid {device} || mkfs.ext4 -q {device}\nmount {device} /mnt")
         return device
