@@ -26,14 +26,13 @@
 
 // --- targets that announce nothing ---
 
-// As measured with slow storage: docs/attach.md has the table.
+// As measured with slow storage: docs/fences.md has the table.
 static const struct {
 	const char *vendor, *product;
 	bool reinstates;   // answers a login when the old session's commands have ended
 	unsigned wait_max; // seconds after which nothing of a lost session was executed; 0: unknown
 } targets[] = {
-	{"IET",	 "VIRTUAL-DISK", false, 0},
-	{ "LIO-ORG", "",		 false, 0},
+	{"LIO-ORG", "", true, 0},
 };
 
 static bool is_target(const struct disk *d, size_t i)

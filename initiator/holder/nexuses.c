@@ -88,8 +88,8 @@ static bool take_nexus(struct json_object *o, struct disk_nexus *ret)
 	    !*target || strlen(target) >= SCSI_PORT_TEXT ||
 	    !json_object_is_type(port, json_type_int))
 		return false;
-	strcpy(ret->nexus.initiator, initiator);
-	strcpy(ret->nexus.target, target);
+	snprintf(ret->nexus.initiator, SCSI_PORT_TEXT, "%s", initiator);
+	snprintf(ret->nexus.target, SCSI_PORT_TEXT, "%s", target);
 	ret->relative_port = (uint16_t)json_object_get_int(port);
 	return true;
 }

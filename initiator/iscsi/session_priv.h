@@ -136,12 +136,6 @@ bool command_rejected(struct ini_session *s, uint32_t itt);
 // describe.c
 void ini_describe(const struct scsi_session *scsi, scsi_say *say, void *arg);
 
-// nexus.c
-void ini_nexus(const struct scsi_session *scsi, struct scsi_nexus *ret);
-int ini_reenter(struct scsi_session *scsi, const struct scsi_nexus *lost,
-		const struct scsi_session_ops *ops, void *arg, struct scsi_session **ret,
-		struct err *e);
-
 // ping.c
 void ping_send(struct ini_session *s);
 void ping_over(struct ini_session *s, int res); // nothing is awaited any more

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Life of a session, on its worker: new, logout, free. T10 SRP 5.4, 5.7. Connecting is in
-// session_connect.c, what follows a lost channel in session_lost.c.
+// Life of a session, on its worker: new, logout, free, and its nexus. T10 SRP 5.4, 5.7. Connecting
+// is in session_connect.c, what follows a lost channel in session_lost.c.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "initiator/srp/session_priv.h"
+
+#define FENCE_LOGIN_S 3600 // the target answers when its storage has ended the lost commands
 
 void srps_config_init(struct srps_config *c)
 {
@@ -113,6 +115,55 @@ static void info(const struct scsi_session *s, struct scsi_session_info *ret)
 	snprintf(ret->local, sizeof ret->local, "%s", srps_of(s)->info.local);
 }
 
+// --- its nexus, and a session that ends it ---
+
+static void format(const uint8_t id[SRP_PORT_ID_LEN], char ret[SCSI_PORT_TEXT])
+{
+	for (unsigned i = 0; i < SRP_PORT_ID_LEN; i++)
+		snprintf(ret + 2 * i, 3, "%02x", id[i]);
+}
+
+static void nexus(const struct scsi_session *scsi, struct scsi_nexus *ret)
+{
+	const struct srps_session *s = srps_of(scsi);
+	ret->protocol = SCSI_NEXUS_SRP;
+	format(s->config.initiator, ret->initiator);
+	format(s->config.target, ret->target);
+}
+
+static bool parse(const char *text, uint8_t ret[SRP_PORT_ID_LEN])
+{
+	unsigned byte;
+	if (strlen(text) != 2 * SRP_PORT_ID_LEN ||
+	    strspn(text, "0123456789abcdef") != 2 * SRP_PORT_ID_LEN)
+		return false;
+	for (unsigned i = 0; i < SRP_PORT_ID_LEN; i++) {
+		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
+			return false;
+		ret[i] = (uint8_t)byte;
+	}
+	return true;
+}
+
+static int reenter(struct scsi_session *scsi, const struct scsi_nexus *lost,
+		   const struct scsi_session_ops *ops, void *arg, struct scsi_session **ret,
+		   struct err *e)
+{
+	struct srps_session *s = srps_of(scsi);
+	struct srps_config c = s->config;
+	struct scsi_nexus own;
+	nexus(scsi, &own);
+	if (lost->protocol != SCSI_NEXUS_SRP || strcmp(own.target, lost->target) != 0 ||
+	    !parse(lost->initiator, c.initiator))
+		return err_set(e, -EOPNOTSUPP, "%s: another target port", own.target);
+	c.portal_count = 1;
+	c.channels = 1;
+	c.connect_timeout = FENCE_LOGIN_S;
+	c.replacement_timeout = 0;
+	int r = tcp_addr_parse(&c.portals[0], s->info.peer, SRPS_PORT, e);
+	return r ? r : srps_session_new(ret, s->worker, &c, ops, arg, e);
+}
+
 static void give_up(struct scsi_session *s, const struct err *why)
 {
 	srps_lost(srps_of(s), why, false);
@@ -127,8 +178,8 @@ static const struct scsi_protocol protocol = {
 	.free = session_free,
 	.info = info,
 	.describe = srps_describe,
-	.nexus = srps_nexus,
-	.reenter = srps_reenter,
+	.nexus = nexus,
+	.reenter = reenter,
 };
 
 int srps_session_new(struct scsi_session **ret, struct worker *w, const void *config,

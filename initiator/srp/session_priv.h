@@ -117,11 +117,5 @@ bool srps_ping_done(struct srps_channel *c, const struct srpi_task *t);
 // The commands of the channel to LUN 0 were aborted: they get no response.
 void srps_ping_aborted(struct srps_channel *c);
 
-// nexus.c
-void srps_nexus(const struct scsi_session *scsi, struct scsi_nexus *ret);
-int srps_reenter(struct scsi_session *scsi, const struct scsi_nexus *lost,
-		 const struct scsi_session_ops *ops, void *arg, struct scsi_session **ret,
-		 struct err *e);
-
 // describe.c
 void srps_describe(const struct scsi_session *scsi, scsi_say *say, void *arg);

@@ -318,8 +318,8 @@ int rnic_connect(const struct rnic_provider *p, struct rnic_qp **ret, struct wor
 
 // Closes; with linger, after sending what was posted (except reads and requests fenced by them).
 // Flushes requests; closed follows, possibly in this round. No-op on a closing queue pair, except
-// that linger can be given up. With linger, or with why->code 0, the socket of software iWARP closes
-// in order; else what the kernel has not sent yet is dropped (stream_set_orderly()).
+// that linger can be given up. With linger, or with why->code 0, the socket of software iWARP
+// closes in order; else what the kernel has not sent yet is dropped (stream_set_orderly()).
 void rnic_close(struct rnic_qp *qp, bool linger, const struct err *why);
 void rnic_qp_free(struct rnic_qp *qp); // after closed. NULL is fine
 
