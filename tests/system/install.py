@@ -27,7 +27,7 @@ share/fish/vendor_completions.d/farblock-initiator.fish
 share/fish/vendor_completions.d/farblockd.fish
 share/doc/farblock/README.md share/doc/farblock/LICENSE
 share/doc/farblock/docs/api.md share/doc/farblock/docs/attach.md share/doc/farblock/docs/boot.md
-share/doc/farblock/docs/carriers.md
+share/doc/farblock/docs/carriers.md share/doc/farblock/docs/fences.md
 share/doc/farblock/docs/farblock_client.py share/doc/farblock/docs/importing.md
 share/doc/farblock/docs/initiator.md share/doc/farblock/docs/performance.md
 share/doc/farblock/docs/srp.md share/doc/farblock/docs/targetcli.md

@@ -226,7 +226,8 @@ static void an_implicit_group_takes_no_orders(void **state)
 {
 	group_set(ALUA_DEFAULT_GROUP, "alua_access_type", "1");
 	stpg(ALUA_NONOPTIMIZED, 0);
-	assert_int_equal(c.code, SENSE_INVALID_OPCODE);
+	// Of MAINTENANCE OUT another service action is valid: REMOVE I_T NEXUS.
+	assert_int_equal(c.code, SENSE_INVALID_FIELD_CDB);
 }
 
 static void bad_descriptors_change_nothing(void **state)
