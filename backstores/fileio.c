@@ -54,7 +54,7 @@ static int refuse_kind(const struct stat *st, const char *path, struct err *e)
 static int create_file(const char *path, struct err *e)
 {
 	char folder[PATH_MAX] = ".";
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *slash = strrchr(path, '/');
 	if (slash && slash - path >= PATH_MAX - 1)
 		return err_errno(e, -ENAMETOOLONG, "%s", path);
 	if (slash)
@@ -63,10 +63,11 @@ static int create_file(const char *path, struct err *e)
 	if (at < 0)
 		return err_errno(e, -errno, "%s: create", path);
 	int r = device_refuse_file(at, path, e);
-	int fd = r < 0 ? r : openat(at, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int code = fd < 0 ? errno : 0;
-	close(at);
-	if (r < 0 || fd >= 0)
+	close(at); // before the next one: there may be no other descriptor
+	if (r < 0)
+		return r;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), code = errno;
+	if (fd >= 0)
 		return fd;
 	if (code == EACCES)
 		return err_set(e, -EACCES,

@@ -54,7 +54,7 @@ def test(daemon):
     peer = refused(daemon)
     disk = "/backstores/fileio/f0"
     summary = daemon.rpc("tree.ls", path=disk)["summary"]
-    check(summary.endswith(", SANITIZE is due"), f"ls tells {summary!r} of it")
+    check(", SANITIZE is due" in summary, f"ls tells {summary!r} of it")
     told = daemon.rpc("tree.info", path=disk)
     check(told["sanitize"] == "due" and told["sanitize_may_be_left"], f"info tells {told}")
     pdu = sanitize(peer, EXIT)
