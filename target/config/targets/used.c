@@ -33,12 +33,18 @@ static const struct view_tpg *tpg_of_view(const struct view_target *t, unsigned 
 	return NULL;
 }
 
+// By halves: a session may use thousands.
 static const struct lun_entry *entry_of(const struct lun_map *map, uint16_t number)
 {
-	for (uint32_t i = 0; i < map->count; i++)
-		if (map->entries[i].number == number)
-			return &map->entries[i];
-	return NULL;
+	uint32_t lo = 0, hi = map->count;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		if (map->entries[mid].number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < map->count && map->entries[lo].number == number ? &map->entries[lo] : NULL;
 }
 
 // What the session sees at a portal group; NULL: its ACL is missing. That initiators without an ACL
