@@ -2,20 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """An orderly power-off of a machine with the target and a mounted disk that it has attached."""
 
-import sys
-
 from machine import Machine, check_needs, package, packages
 from farblock import Scratch, check, main
 
 # systemd's own limit for a unit that does not stop is 90 s, and farblock-attach@'s 60 s: a power-off
 # in order takes a second or two, and waits for none.
 LIMIT = 20
-# What systemd makes of a line of /etc/fstab with _netdev, and with x-systemd.requires=; in a
-# container it ignores those of devices.
-UNITS = {
-    "netdev": "[Mount]\nOptions=_netdev\n",
-    "requires": "[Unit]\nRequires=farblock-attach@data.service\nAfter=farblock-attach@data.service\n[Mount]\n",
-}
+# What systemd makes of a line of /etc/fstab with _netdev; in a container it ignores those of devices.
+UNIT = "[Mount]\nOptions=_netdev\n"
 
 
 def a_file_that_was_just_written_is_there_after(machine):
@@ -37,7 +31,7 @@ def run_all():
         machine.install(package(folder, "farblock"), package(folder, "farblock-initiator"))
         machine.serve()
         device = machine.attach()
-        unit = f"{UNITS[sys.argv[1]]}What={device}\nWhere=/mnt\nType=ext4\n"
+        unit = f"{UNIT}What={device}\nWhere=/mnt\nType=ext4\n"
         machine(f"umount /mnt\ncat >/etc/systemd/system/mnt.mount <<'END'\n{unit}END\n"
                 "systemctl daemon-reload\nsystemctl start mnt.mount")
         a_file_that_was_just_written_is_there_after(machine)
