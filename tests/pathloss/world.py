@@ -3,6 +3,7 @@
 farblockd, an attached disk and the load on it. Addresses are the same in every world: path p is
 10.p.1.2 at the initiator, 10.p.1.1 and 10.p.2.1 at the router, 10.p.2.2 at the target."""
 
+import hashlib
 import json
 import os
 import re
@@ -15,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 from farblock import Config, Failure, Farblockd, Scratch, eventually  # noqa: E402
 
+INITIATOR = "iqn.2025-01.org.farblock.test:pathloss"
 PORTS = {"tcp": 3260, "iser": 3260, "srp": 3261}
 SCHEMES = {"tcp": "iscsi", "iser": "iser"}
 # 2.480ms is 2.48 s.
@@ -212,7 +214,9 @@ class World:
             else:
                 config.targets[-1]["tpgs"].append({**group, "tag": n + 1, "portals": [
                     {**group["portals"][0], "ip_address": portal[0]}]})
-        acls = [f"10.{p}.{side}" for p in srp for side in ("1.2", "2.1")]
+        # The GUID that all paths of this initiator have (initiator/program/srp_open.c): with ACLs of
+        # addresses one path could not remove the nexus of another.
+        acls = [hashlib.sha256(INITIATOR.encode()).hexdigest()[:16]]
         names = {}
         for n, p in enumerate(srp):
             if n and self.groups == "same":
@@ -241,7 +245,7 @@ class World:
     def attach(self, check=True):
         return self.initiator(
             "attach", *self.urls, "--via", "socket", "--name", DISK, "--policy", self.policy,
-            "--provider", "iwarp", "--initiator-name", "iqn.2025-01.org.farblock.test:pathloss",
+            "--provider", "iwarp", "--initiator-name", INITIATOR,
             *self.options, check=check)
 
     def status(self):
