@@ -46,7 +46,10 @@ def plan_of(carrier, groups, fault, seed, losses):
     else:
         carriers = r.choice((["tcp", "srp"], ["iser", "srp"], ["tcp", "iser"])) * (count // 2)
     r.shuffle(carriers)
-    # Between iSCSI and SRP nothing ends a lost nexus but the path's own return.
+    # Between iSCSI and SRP nothing ends a lost nexus but the path's own return, for which the
+    # successor of a killed process would wait.
+    if carrier == "mixed" and fault == "killed":
+        carriers = ["iser" if c == "srp" else c for c in carriers]
     is_unfenced = groups == "other" and "srp" in carriers and set(carriers) != {"srp"}
     plan = {
         "carriers": carriers, "groups": groups, "seed": seed,
