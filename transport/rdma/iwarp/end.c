@@ -100,5 +100,7 @@ void iw_fail(struct iw_qp *qp, unsigned code, bool quotes, const char *text)
 	err_set(&e, -EPROTO, "iwarp: protocol error by the peer: %s",
 		text ? text : term_text(code));
 	terminate(qp, code, quotes);
+	if (qp->stream) // a reset could overtake the Terminate
+		stream_set_orderly(qp->stream, true);
 	iw_end(qp, &e);
 }
