@@ -5,9 +5,9 @@
 from machine import Machine, check_needs, package, packages
 from farblock import Scratch, check, main
 
-# systemd's own limit for a unit that does not stop is 90 s, and farblock-attach@'s 60 s: a power-off
-# in order takes a second or two, and waits for none.
-LIMIT = 20
+# A power-off in order takes seconds. One that waits for a unit takes as long as its limit at least:
+# 60 s of farblock-attach@, 90 s of others.
+LIMIT = 55
 # What systemd makes of a line of /etc/fstab with _netdev; in a container it ignores those of devices.
 UNIT = "[Mount]\nOptions=_netdev\n"
 
