@@ -53,3 +53,16 @@ void lun_encode(uint8_t out[8], uint16_t number)
 	put_be64(out, 0);
 	put_be16(out, number < 256 ? number : (uint16_t)(0x4000 | (number & 0x3fff)));
 }
+
+const struct lun_entry *lun_map_find(const struct lun_map *map, uint16_t number)
+{
+	uint32_t lo = 0, hi = map->count;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		if (map->entries[mid].number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < map->count && map->entries[lo].number == number ? &map->entries[lo] : NULL;
+}

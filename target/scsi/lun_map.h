@@ -29,6 +29,9 @@ struct lun_map *lun_map_new(uint32_t count);
 struct lun_map *lun_map_get(struct lun_map *m); // any thread
 void lun_map_put(struct lun_map *m);		// any thread; drops the LU references last
 
+// The LUN of that number, by halves; NULL: none. Any thread that holds a reference.
+const struct lun_entry *lun_map_find(const struct lun_map *m, uint16_t number);
+
 // SAM-5 4.7 single-level LUN structures: peripheral (0..255) and flat (0..16383) addressing.
 // decode returns UINT64_MAX for any other address.
 uint64_t lun_decode(const uint8_t lun[8]);

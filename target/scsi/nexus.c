@@ -217,25 +217,12 @@ void nexus_free(struct nexus *n)
 	free(n);
 }
 
-static const struct lun_entry *map_find(const struct lun_map *map, uint16_t number)
-{
-	uint32_t lo = 0, hi = map->count;
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-		if (map->entries[mid].number < number)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < map->count && map->entries[lo].number == number ? &map->entries[lo] : NULL;
-}
-
 // Removes LUNs that the new map does not contain, tasks first. SAM-5 leaves open how they end.
 static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_leave *leave)
 {
 	for (uint32_t i = 0; i < n->lun_limit; i++) {
 		struct nexus_lun *nl = n->luns[i];
-		const struct lun_entry *e = nl ? map_find(map, (uint16_t)i) : NULL;
+		const struct lun_entry *e = nl ? lun_map_find(map, (uint16_t)i) : NULL;
 		if (!nl || (e && e->lu == nl->lu))
 			continue;
 		n->luns[i] = NULL;

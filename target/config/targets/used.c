@@ -33,20 +33,6 @@ static const struct view_tpg *tpg_of_view(const struct view_target *t, unsigned 
 	return NULL;
 }
 
-// By halves: a session may use thousands.
-static const struct lun_entry *entry_of(const struct lun_map *map, uint16_t number)
-{
-	uint32_t lo = 0, hi = map->count;
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-		if (map->entries[mid].number < number)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < map->count && map->entries[lo].number == number ? &map->entries[lo] : NULL;
-}
-
 // What the session sees at a portal group; NULL: its ACL is missing. That initiators without an ACL
 // may not log in any more is a setting, and ends sessions as `disable` does.
 static const struct lun_map *map_of_use(const struct view_tpg *tpg, const struct session_use *u)
@@ -90,8 +76,8 @@ static bool loses(const struct compared *k, char *out, size_t size)
 	if (ret && tpg && *u->acl)
 		snprintf(out + used, size - used, "/acls/%s", u->acl);
 	for (uint32_t i = 0; before && map && !ret && i < u->count; i++) {
-		const struct lun_entry *from = entry_of(before, u->luns[i]),
-				       *to = entry_of(map, u->luns[i]);
+		const struct lun_entry *from = lun_map_find(before, u->luns[i]),
+				       *to = lun_map_find(map, u->luns[i]);
 		ret = from && (!to || to->lu != from->lu);
 		if (ret && *u->acl)
 			snprintf(out + used, size - used, "/acls/%s/mapped_lun%u", u->acl,
