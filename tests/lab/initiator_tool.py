@@ -117,7 +117,7 @@ class Background:
 class GuestTool:
     """In the guest, over its kernel's device."""
 
-    provider, back, program = "verbs", "/tmp/back", "/run/farblock-initiator"
+    provider, back, program = "verbs", "/tmp/back", "/tmp/farblock-initiator"
 
     def __init__(self, lab):
         self.lab, self.name, self.count = lab, f"{lab.device}0", 0
