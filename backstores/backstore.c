@@ -138,6 +138,19 @@ fail:
 	return r;
 }
 
+int backstore_absent_new(struct backstore **ret, const struct backstore_type *type,
+			 const char *name, uint32_t block_size)
+{
+	const struct backstore_type nothing = { .size = sizeof(struct backstore) };
+	struct backstore *bs = backstore_alloc(&nothing, name);
+	if (!bs)
+		return -ENOMEM;
+	bs->type = type;
+	bs->limits.block_size = bs->limits.physical_block = block_size ? block_size : 512;
+	*ret = bs;
+	return 0;
+}
+
 void backstore_close(struct backstore *bs)
 {
 	while (bs) {

@@ -277,6 +277,10 @@ int backstore_open(struct backstore **ret, const struct backstore_type *type,
 // Closes the whole stack, filters included, and frees it. No I/O may be in flight. NULL is
 // fine. Control thread; may block.
 void backstore_close(struct backstore *bs);
+// Stands in for storage of the type whose file or device is missing: size 0, every I/O fails with
+// -EOPNOTSUPP. block_size as in struct bs_config. Control thread. -ENOMEM.
+int backstore_absent_new(struct backstore **ret, const struct backstore_type *type,
+			 const char *name, uint32_t block_size);
 
 // Checks io in 64 bits, then passes it to the type. Worker thread. done gets -ERANGE: out of range;
 // -EINVAL: not whole blocks, or sg does not match length; -EROFS: change of a read-only store; 0:

@@ -156,6 +156,11 @@ void lu_set_disk(struct lu *lu, uint64_t disk)
 	lu->disk = disk;
 }
 
+void lu_set_absent(struct lu *lu)
+{
+	lu->is_absent = true;
+}
+
 struct lu *lu_get(struct lu *lu)
 {
 	__atomic_add_fetch(&lu->refs, 1, __ATOMIC_RELAXED);

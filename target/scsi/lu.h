@@ -32,13 +32,20 @@ struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 
 // Which disk it is: one that was closed and opened again has the same number, and no other disk has
-// it. Not 0. Without this call each unit is a disk of its own. Control thread, before others know
-// the LU.
+// it; 0: what stands in for any (lu_set_absent()). Without this call each unit is a disk of its
+// own. Control thread, before others know the LU.
 void lu_set_disk(struct lu *lu, uint64_t disk);
 
 // Its content is another one than initiators that knew the unit before have read: MEDIUM MAY HAVE
 // CHANGED for each I_T nexus at its first command. Control thread, before others know the LU.
 void lu_set_medium_changed(struct lu *lu);
+
+// It stands in for a unit whose file or device is missing, over a backstore_absent_new(): it
+// answers what identifies it (INQUIRY, REPORT TARGET PORT GROUPS ...), and NOT READY, becoming
+// ready (04/01) to everything else: Linux, dm-multipath and our initiator then keep the disk and
+// repeat the command. To replace it in a LUN map by the unit with the same serial number, or that
+// one by it, is no change of the LUNs. Control thread, before others know the LU.
+void lu_set_absent(struct lu *lu);
 
 // The backstore changed its size: new capacity, CAPACITY DATA HAS CHANGED for every nexus. Control
 // thread.

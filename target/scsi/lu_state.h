@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "backstores/backstore.h"
 #include "core/list.h"
@@ -36,6 +37,7 @@ struct lu {
 	uint8_t wce;	      // mode page 08h
 	bool is_readonly;     // the backstore is
 	bool is_medium_new;   // lu_set_medium_changed()
+	bool is_absent;	      // lu_set_absent()
 	uint8_t failing_ops;  // io_log.h, relaxed atomic
 	uint32_t max_io;      // bytes, the backstore's longest transfer; 0: no limit
 	struct lu_attr attr;
@@ -73,6 +75,12 @@ struct lu {
 	void *closed_arg;
 	struct msg close_msg; // private
 };
+
+// Whether both are one storage object, and one stands in for the other (lu_set_absent()).
+static inline bool lu_stands_in(const struct lu *a, const struct lu *b)
+{
+	return a->is_absent != b->is_absent && !memcmp(a->naa, b->naa, sizeof a->naa);
+}
 
 // Reads of the I/O path: a fault filter may be added while I/O runs, which also ends direct access.
 // I/O in flight continues with the old pointers, which stay valid.

@@ -217,6 +217,42 @@ void nexus_free(struct nexus *n)
 	free(n);
 }
 
+// Its number was that of another disk. What stands in for a missing disk has no data of another.
+static bool is_withheld(const struct nexus *n, const struct lun_entry *e)
+{
+	uint64_t known = e->number < n->lun_limit ? n->disks[e->number] : 0;
+	return known && e->lu->disk && known != e->lu->disk;
+}
+
+// The disk that was there before one is missing stays the known one.
+static void know_disk(struct nexus *n, const struct lun_entry *e)
+{
+	if (e->lu->disk)
+		n->disks[e->number] = e->lu->disk;
+}
+
+// The unit's storage appeared or went (lu_set_absent()): nl is replaced, and what it had to report
+// stays pending. A unit that becomes ready has the size and limits of its storage; it is no other
+// medium, for which an initiator would give up the disk.
+static struct nexus_lun *follow_unit(struct nexus *n, const struct nexus_lun *nl,
+				     const struct lun_entry *e)
+{
+	struct nexus_lun *next = nexus_lun_new(n, e);
+	if (!next)
+		return NULL;
+	know_disk(n, e);
+	if (e->lu->is_absent) {
+		set_first_attention(next);
+		return next;
+	}
+	next->ua = nl->ua;
+	ua_set(next, UA_CAPACITY_CHANGED);
+	ua_set(next, UA_INQUIRY_CHANGED);
+	if (e->lu->is_medium_new)
+		ua_set(next, UA_MEDIUM_CHANGED);
+	return next;
+}
+
 // Removes LUNs that the new map does not contain, tasks first. SAM-5 leaves open how they end.
 static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_leave *leave)
 {
@@ -225,24 +261,28 @@ static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_le
 		const struct lun_entry *e = nl ? lun_map_find(map, (uint16_t)i) : NULL;
 		if (!nl || (e && e->lu == nl->lu))
 			continue;
-		n->luns[i] = NULL;
+		bool is_followed = e && lu_stands_in(e->lu, nl->lu) && !is_withheld(n, e);
+		n->luns[i] = is_followed ? follow_unit(n, nl, e) : NULL;
 		leave->waiting++;
 		nl->held++; // ours, until its tasks are aborted
 		nl->leave = leave;
 		tasks_abort_nexus(nl, true); // the nexus stays: no initiator waits in vain
 		nexus_lun_lose(nl);
 		nexus_lun_put(nl);
+		if (is_followed && n->luns[i] && !e->lu->is_absent)
+			n->ops->notice(n, e->number, ua_code(UA_CAPACITY_CHANGED));
 	}
 }
 
 // Compares what a peer sees of maps: LUNs and write access.
-static bool map_is_alike(const struct lun_map *a, const struct lun_map *b)
+static bool map_is_alike(const struct nexus *n, const struct lun_map *a, const struct lun_map *b)
 {
 	if (a->count != b->count)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++) {
 		const struct lun_entry *x = &a->entries[i], *y = &b->entries[i];
-		if (x->number != y->number || x->lu != y->lu ||
+		if (x->number != y->number || (x->lu != y->lu && !lu_stands_in(x->lu, y->lu)) ||
+		    is_withheld(n, x) != is_withheld(n, y) ||
 		    x->is_write_protected != y->is_write_protected)
 			return false;
 	}
@@ -257,13 +297,6 @@ static void nexus_lun_move(struct nexus_lun *nl, uint16_t group)
 	nl->alua_group = group;
 	ua_set(nl, UA_ALUA_CHANGED);
 	ua_set(nl, UA_INQUIRY_CHANGED);
-}
-
-// Its number was that of another disk.
-static bool is_withheld(const struct nexus *n, const struct lun_entry *e)
-{
-	uint64_t known = e->number < n->lun_limit ? n->disks[e->number] : 0;
-	return known && known != e->lu->disk;
 }
 
 unsigned nexus_withheld(const struct nexus *n)
@@ -283,7 +316,7 @@ static void map_add(struct nexus *n, const struct lun_map *map, bool is_told)
 			continue;
 		if (!nl && e->number < n->lun_limit) {
 			nl = n->luns[e->number] = nexus_lun_new(n, e);
-			n->disks[e->number] = e->lu->disk;
+			know_disk(n, e);
 			if (nl)
 				set_first_attention(nl);
 		}
@@ -309,7 +342,7 @@ void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *
 	map_remove(n, map, leave);
 	nexus_resize(n, map);
 	struct lun_map *old = n->map;
-	bool is_told = !map_is_alike(old, map);
+	bool is_told = !map_is_alike(n, old, map);
 	map_add(n, map, is_told);
 	n->map = lun_map_get(map);
 	lun_map_put(old);

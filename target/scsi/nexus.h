@@ -84,7 +84,8 @@ void nexus_free(struct nexus *n);
 // a number whose disk changes, at once or after it was missing, answers LOGICAL UNIT NOT SUPPORTED
 // (25/00) and is not reported until the initiator logs in again. To end the session would not do:
 // Linux logs in again by itself and repeats its commands there. ESXi takes 25/00 for a permanent
-// loss, and Linux does not repeat the command.
+// loss, and Linux does not repeat the command. A missing disk is not ready meanwhile
+// (lu_set_absent()); the known one appears again, another one does not.
 void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *arg), void *arg);
 
 // How many LUNs of its map do not appear since their numbers were those of other disks.

@@ -50,11 +50,11 @@ class Asked:
         check(answer.status == CHECK and answer.sense == sense,
               f"{self.name}: {cdb.hex()}: {answer}")
 
-    def attention(self, asc, ascq):
+    def attention(self, asc, ascq, unit=0):
         """This unit attention comes, and no other: what was changed is told within the change or
         soon after."""
         def comes():
-            sense = self.ask(bytes(6)).sense or (0,)
+            sense = self.ask(bytes(6), unit=unit).sense or (0,)
             check(sense[0] != 6 or sense == (6, asc, ascq), f"{self.name}: unit attention {sense}")
             return sense[0] == 6
         eventually(f"{self.name}: unit attention {asc:02x}/{ascq:02x}", comes)

@@ -46,15 +46,15 @@ int alua_check_name(const struct storage *s, const char *name, uint32_t id, stru
 	return 0;
 }
 
-// Applies a group to the open logical unit.
+// Applies a group to the logical unit that initiators see.
 static void push_group(struct storage *s, struct alua_node *g)
 {
 	struct err e;
 	int r = 0;
 	if (g->attr.tg_pt_gp_id)
-		r = alua_group_new(s->lu, g->node.name, g->attr.tg_pt_gp_id, &e);
+		r = alua_group_new(storage_unit(s), g->node.name, g->attr.tg_pt_gp_id, &e);
 	if (!r)
-		r = alua_group_configure(s->lu, g->node.name, &g->attr, &e);
+		r = alua_group_configure(storage_unit(s), g->node.name, &g->attr, &e);
 	if (r < 0)
 		log_warn("%s: ALUA: %s", s->node.name, e.text);
 }
@@ -71,7 +71,8 @@ static struct alua_attr live_attr(const struct alua_node *g)
 	struct storage *s = g->node.parent ? storage_of(&g->node) : NULL;
 	struct alua_attr attr = g->attr;
 	char name[ALUA_NAME_MAX];
-	for (unsigned i = 0; s && s->lu && !alua_group_at(s->lu, i, name, &attr, NULL); i++)
+	for (unsigned i = 0;
+	     s && storage_unit(s) && !alua_group_at(storage_unit(s), i, name, &attr, NULL); i++)
 		if (!strcmp(name, g->node.name)) {
 			if (g->transitions)
 				attr.alua_access_state = g->attr.alua_access_state;
@@ -82,18 +83,18 @@ static struct alua_attr live_attr(const struct alua_node *g)
 
 // ---- commands ----
 
-// Undo create and delete at the open logical unit.
+// Undo create and delete at the logical unit.
 static void free_live(struct config *c, struct node *n)
 {
 	struct storage *s = storage_of(n);
-	if (s->lu)
-		alua_group_free(s->lu, n->name, NULL);
+	if (storage_unit(s))
+		alua_group_free(storage_unit(s), n->name, NULL);
 }
 
 static void make_live(struct config *c, struct node *n)
 {
 	struct storage *s = storage_of(n);
-	if (s->lu)
+	if (storage_unit(s))
 		push_group(s, NODE_OF(struct alua_node, n));
 }
 
@@ -107,9 +108,9 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	int code = alua_check_name(s, name, id < 0 ? 0 : (uint32_t)id, e);
 	if (!code)
 		code = alua_new(c, &g, s, name, (uint32_t)id, e);
-	if (!code && s->lu)
-		code = alua_group_new(s->lu, name, (uint32_t)id, e);
-	if (!code && s->lu)
+	if (!code && storage_unit(s))
+		code = alua_group_new(storage_unit(s), name, (uint32_t)id, e);
+	if (!code && storage_unit(s))
 		code = txn_call(c, &g->node, free_live, NULL);
 	reply_say(r, "Created ALUA group %s.", name);
 	return code;
@@ -132,8 +133,8 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 		node_path(&l->node, path, sizeof path);
 		return err_set(e, -EBUSY, "%s: in use by %s", name, path);
 	}
-	int code = s->lu ? alua_group_free(s->lu, name, e) : 0;
-	if (!code && s->lu)
+	int code = storage_unit(s) ? alua_group_free(storage_unit(s), name, e) : 0;
+	if (!code && storage_unit(s))
 		code = txn_call(c, g, make_live, NULL);
 	if (!code)
 		code = tree_remove(c, g, e);
@@ -191,7 +192,7 @@ static int apply_group(struct config *c, struct node *n, const struct attr_row *
 {
 	struct storage *s = storage_of(n);
 	struct alua_node *g = NODE_OF(struct alua_node, n);
-	if (!s->lu)
+	if (!storage_unit(s))
 		return 0;
 	struct transition *t = calloc(1, sizeof *t);
 	if (!t)
@@ -199,7 +200,7 @@ static int apply_group(struct config *c, struct node *n, const struct attr_row *
 	t->c = c;
 	node_path(n, t->path, sizeof t->path);
 	g->transitions++;
-	int r = alua_group_set(s->lu, n->name, row, text, transition_done, t, e);
+	int r = alua_group_set(storage_unit(s), n->name, row, text, transition_done, t, e);
 	if (r < 0) {
 		g->transitions--;
 		free(t);

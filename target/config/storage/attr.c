@@ -26,6 +26,8 @@ static int apply_storage(struct config *c, struct node *n, const struct attr_row
 			 const char *text, struct err *e)
 {
 	struct storage *s = NODE_OF(struct storage, n);
+	if (!s->lu && s->absent && !(row->flags & (ATTR_IGNORED | ATTR_RESTART)))
+		return lu_attr_apply(s->absent, row, text, e);
 	if (!s->lu || row->flags & ATTR_IGNORED)
 		return 0;
 	if (!(row->flags & ATTR_RESTART))

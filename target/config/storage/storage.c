@@ -65,9 +65,49 @@ static void mark_luns(struct storage *s)
 	}
 }
 
+static void lu_closed(void *arg);
+
+// Without memory for it the LUN is missing until the storage opens.
+static void absent_new(struct storage *s)
+{
+	struct config *c = s->config;
+	struct backstore *bs;
+	struct err e;
+	bool is_possible = s->type && !s->type->is_passthrough && !c->is_shutting_down;
+	if (s->lu || s->absent || !is_possible ||
+	    backstore_absent_new(&bs, s->type, s->node.name, s->attr.block_size) < 0)
+		return;
+	if (lu_new(&s->absent, &device_server, s->node.name, bs, s->wwn, &s->attr, c->state_dir,
+		   &e) < 0) {
+		log_warn("%s %s: LUNs are missing while it waits: %s", s->type->name, s->node.name,
+			 e.text);
+		s->absent = NULL;
+		backstore_close(bs);
+		return;
+	}
+	lu_set_absent(s->absent);
+	lu_set_disk(s->absent, 0); // the disk that was there stays the known one
+	lu_set_closed(s->absent, c->control, lu_closed, c);
+	alua_push(s);
+	mark_luns(s);
+}
+
+static void let_go(struct storage *s, struct lu **at)
+{
+	struct lu *lu = *at;
+	if (!lu)
+		return;
+	*at = NULL;
+	s->config->storage->closing++;
+	mark_luns(s);
+	sanitize_stop(lu); // it would keep the unit open until it ends
+	lu_put(lu);
+}
+
 void storage_wait(struct storage *s, const struct err *why)
 {
 	struct config *c = s->config;
+	absent_new(s);
 	uint64_t first = why->code == -EBUSY ? STORAGE_BUSY_USEC : STORAGE_RETRY_USEC;
 	snprintf(s->reason, sizeof s->reason, "%s", why->text);
 	s->is_busy = why->code == -EBUSY;
@@ -215,6 +255,7 @@ int storage_open(struct storage *s, bool is_new, struct err *e)
 			*e = why;
 		return r;
 	}
+	let_go(s, &s->absent);
 	s->attr = *lu_attr_of(s->lu);
 	alua_push(s);
 	s->path = BS_PATH_SAME;
@@ -231,14 +272,8 @@ bool storage_loses_data(const struct storage *s)
 
 void storage_release(struct storage *s)
 {
-	struct lu *lu = s->lu;
-	if (!lu)
-		return;
-	s->lu = NULL;
-	s->config->storage->closing++;
-	mark_luns(s);
-	sanitize_stop(lu); // it would keep the unit open until it ends
-	lu_put(lu);
+	let_go(s, &s->lu);
+	let_go(s, &s->absent);
 }
 
 void storage_reopen(struct storage *s, const char *text)

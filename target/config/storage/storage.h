@@ -29,8 +29,9 @@ struct storage {
 	char *option[STORAGE_OPTIONS_MAX]; // text per row of type->options, NULL default
 	char wwn[40];			   // unit serial
 	struct lu_attr attr;
-	struct lu *lu;	  // NULL: waiting
-	char reason[240]; // why it is waiting
+	struct lu *lu;	   // NULL: waiting
+	struct lu *absent; // stands in for it while it waits; NULL: for no memory, or pass-through
+	char reason[240];  // why it is waiting
 	struct config *config;
 	struct list waiting_link; // in config_storage.waiting while there is no lu
 	struct list luns;	  // struct lun, storage_link
@@ -133,6 +134,11 @@ void storage_free(struct config *c, struct node *n);
 int storage_set_option(struct storage *s, const char *name, const char *text, struct err *e);
 const char *storage_get_option(const struct storage *s, const char *name);
 uint64_t storage_size(const struct storage *s);
+// What initiators see of it: its logical unit, or what stands in for it; NULL: nothing.
+static inline struct lu *storage_unit(const struct storage *s)
+{
+	return s->lu ? s->lu : s->absent;
+}
 // Whether closing it loses data: a RAM disk that was written. lost_data.c; examines its memory.
 bool storage_loses_data(const struct storage *s);
 void storage_look_init(struct config *c); // starts to check open storage every ten seconds

@@ -16,13 +16,14 @@ uint16_t alua_group_id(struct config *c, const struct lun *l)
 
 static bool is_told(const struct lun *l, uint16_t port, uint16_t group)
 {
-	return l->told.lu == l->storage->lu && l->told.port == port && l->told.group == group;
+	return l->told.lu == storage_unit(l->storage) && l->told.port == port &&
+	       l->told.group == group;
 }
 
 static void sync_port(struct config *c, struct lun *l, uint16_t port, uint8_t protocol,
 		      const char *name)
 {
-	struct lu *lu = l->storage ? l->storage->lu : NULL;
+	struct lu *lu = l->storage ? storage_unit(l->storage) : NULL;
 	uint16_t group = alua_group_id(c, l);
 	struct err e;
 	l->relative_port = port;

@@ -263,8 +263,8 @@ static int remove_mappings(struct config *c, struct node *n, struct err *e)
 static void free_lun(struct config *c, struct node *n)
 {
 	struct lun *l = NODE_OF(struct lun, n);
-	if (l->storage && l->storage->lu && l->relative_port) {
-		alua_port_remove(l->storage->lu, l->relative_port);
+	if (l->storage && storage_unit(l->storage) && l->relative_port) {
+		alua_port_remove(storage_unit(l->storage), l->relative_port);
 		// Several may be reached by the same port.
 		list_each (struct lun, other, &l->storage->luns, storage_link)
 			other->told.lu = NULL;

@@ -31,17 +31,17 @@ static int by_target(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-// A LUN whose storage is waiting does not exist for initiators until it opens.
+// A LUN whose storage is waiting is not ready; it is missing only if nothing can stand in for it.
 static void add_entry(struct config *c, struct lun_map *map, uint32_t number, const struct lun *l,
 		      bool is_protected)
 {
-	if (!l || !l->storage || !l->storage->lu || number > LUN_MAX)
+	if (!l || !l->storage || !storage_unit(l->storage) || number > LUN_MAX)
 		return;
 	map->entries[map->count++] = (struct lun_entry){
 		.number = (uint16_t)number,
 		.is_write_protected = is_protected || l->write_protect,
 		.alua_group = alua_group_id(c, l),
-		.lu = lu_get(l->storage->lu),
+		.lu = lu_get(storage_unit(l->storage)),
 	};
 }
 

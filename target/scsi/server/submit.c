@@ -119,12 +119,24 @@ static void submit_medium(struct task *t)
 		row->run(t);
 }
 
+// A unit whose storage is missing identifies itself: the commands that are permitted in every
+// access state and change nothing.
+static bool is_answered_absent(const struct opcode_row *row)
+{
+	return row->alua == ALUA_ALWAYS && !(row->flags & OP_DATA_OUT);
+}
+
 static void submit_checks(struct task *t)
 {
 	const struct opcode_row *row = t->row;
 	struct lu *lu = t->lu;
 	if (t->nl->ua && !(row && (row->flags & OP_IGNORES_UA)) && !t->is_internal) {
 		report_ua(t);
+		return;
+	}
+	// Before the command is said not to exist: what the storage can do is not known.
+	if (lu->is_absent && row && !is_answered_absent(row)) {
+		task_check(t, SENSE_BECOMING_READY, NULL);
 		return;
 	}
 	if (lu->type->is_passthrough && !(row && (row->flags & OP_LOCAL))) {

@@ -21,6 +21,8 @@ static uint32_t sense_now(struct task *t, struct sense_extra *x)
 	enum ua u = ua_take(t->nl);
 	if (u != UA_MAX)
 		return ua_code(u);
+	if (t->lu->is_absent)
+		return SENSE_BECOMING_READY;
 	uint32_t sanitize = __atomic_load_n(&t->lu->sanitize, __ATOMIC_RELAXED);
 	if (sanitize)
 		return sanitize_sense(sanitize, x);
