@@ -30,6 +30,7 @@ OUTAGE = (8.0, 27.0)  # seconds
 AHEAD = 0.3  # seconds before a retransmission
 LIMIT = 90  # seconds for a failover, or a path's return
 PACE = 60  # requests a second while nothing is going to happen
+KEPT = 8192  # bytes in the middlebox: there is a write among them
 BURST = 20000  # as many as the load can
 
 
@@ -58,11 +59,11 @@ def plan_of(carrier, groups, fault, seed, losses):
         "units": r.choice((64, 128, 256)), "depth": r.choice((16, 32, 64)),
         "reissues": r.random() < 0.5, "fua": r.choice((0, 50, 100)),
         "window": r.choice((8, 12, 16)) if fault == "back" else None,
-        "relayed": r.randrange(count) if fault == "held" else None,
+        "relayed": r.randrange(count) if fault in ("held", "reset") else None,
         "losses": [{
             "victim": r.randrange(count), "outage": r.uniform(*OUTAGE),
             "aims": r.random() < 0.8, "is_quiet": r.random() < 0.7,
-            "delay": r.uniform(4, 8), "way": r.choice(("kill", "refuse-i", "refuse-it")),
+            "delay": r.uniform(4, 8), "way": r.choice(("kill", "relay", "relay")),
             "burst": r.uniform(0.05, 0.3)} for _ in range(losses)]}
     if fault == "back":  # more for each path than its window
         plan.update(carriers=carriers[:2], depth=64)
@@ -80,6 +81,7 @@ class Loss:
         self.world, self.loss, self.network, self.load = world, loss, world.network, world.load
         self.victim = loss["victim"] if world.relayed is None else world.relayed
         self.begun = self.struck = 0.0
+        self.was_hit = False  # the middlebox kept a write
         self.ended = None  # how the outage is ended, None: it has no length
 
     def silence(self, ways):
@@ -87,11 +89,15 @@ class Loss:
         self.ended = lambda: self.network.restore(self.victim, ways)
 
     def reset(self):
-        way = self.loss["way"]
-        if way == "kill":
+        self.held()
+        limit = time.monotonic() + 3
+        while not self.was_hit and time.monotonic() < limit:
+            time.sleep(0.02)
+            self.was_hit = self.world.hold("hold") >= KEPT
+        if self.loss["way"] == "kill":
             self.network.kill_sockets(self.victim)
         else:
-            self.network.refuse(self.victim, way.partition("-")[2], 0.5)
+            self.world.hold("reset")
 
     def oneway(self):
         self.silence("i")
@@ -198,12 +204,14 @@ class Loss:
         answer = self.load.wait("failover", self.is_over, LIMIT)
         row = {"fault": fault, "failover": answer is not None, **{
             k: self.load.last[k] for k in ("gap", "slowest", "hits", "since_mark")}}
-        if fault in ("reset", "slow"):  # its writes end at once
-            row["hits"] = max(row["hits"], self.load.last["open_writes"], int(fault == "reset"))
+        if fault == "slow":  # its writes end at once
+            row["hits"] = max(row["hits"], self.load.last["open_writes"])
         if fault != "slow":
             self.overwrite()
         if self.ended:
             row.update(self.recover())
+        if fault == "reset":  # its writes are sent again at once, and none is late
+            row["hits"] = max(row["hits"], int(self.was_hit))
         row["up"] = self.settle(fault)
         row["swept"] = self.sweep()
         for key in ("bad_writes", "bad_blocks", "unknown", "acked", "reads", "errors"):

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """relay.py FROM TO PORT: a middlebox that carries TCP connections from FROM:PORT to TO:PORT. A line
-"hold" on standard input makes it keep what clients send; "release" delivers that, also for clients
-that have closed meanwhile, in the order in which they connected. It answers each with the number of
-bytes kept."""
+"hold" on standard input makes it keep what clients send, and "reset" reset the clients' connections
+too; "release" delivers what it keeps, also for clients that have closed meanwhile, in the order in
+which they connected. It answers each with the number of bytes kept."""
 
 import os
 import selectors
 import socket
+import struct
 import sys
 
 PIECE = 1 << 18
@@ -58,6 +59,13 @@ class Connection:
         else:
             self.close()
 
+    def reset_client(self):
+        if self.client:
+            self.receive(self.client)  # a close would throw away what the client has sent
+        if self.client:
+            self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.lose_client()
+
     def lose_client(self):
         self.relay.forget(self.client)
         self.client = None
@@ -106,7 +114,9 @@ class Relay:
         words = os.read(0, 4096).decode().split()
         if not words:
             sys.exit(0)
-        self.holds = words[-1] == "hold"
+        self.holds = words[-1] != "release"
+        for c in self.connections if words[-1] == "reset" else ():
+            c.reset_client()
         print(sum(len(c.kept) for c in self.connections), flush=True)
         for c in self.connections if not self.holds else ():
             try:

@@ -70,11 +70,9 @@ class Network:
         self.run("r", "nft", "-f", "-", given="""
             table inet f {
                 set silent { type ifname; }
-                set refused { type ifname; }
                 chain forward {
                     type filter hook forward priority 0;
                     iifname @silent drop
-                    iifname @refused meta l4proto tcp reject with tcp reset
                 }
             }""")
         self.rules = subprocess.Popen(
@@ -95,12 +93,6 @@ class Network:
 
     def restore(self, path, ways):
         self.change("delete", "silent", path, ways)
-
-    def refuse(self, path, ways, seconds):
-        """Each packet is answered with a reset."""
-        self.change("add", "refused", path, ways)
-        time.sleep(seconds)
-        self.change("delete", "refused", path, ways)
 
     def limit_window(self, segments):
         """The initiator sends no more than that unacknowledged, as through a congested network."""
