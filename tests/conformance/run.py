@@ -5,6 +5,7 @@
     run.py                   every LUN kind
     run.py thin removable    these kinds
     run.py --over tcp,srp    over these carriers (carriers.py); default tcp
+    run.py --whole           for each kind all tests, not only those that its kind makes a difference to
     run.py --target URL      any other target, as LUN kind "other"
 
 Each kind of LUN has the settings that let the tests it is there for run. A test that fails or
@@ -164,11 +165,16 @@ class Kind:
     attributes = THIN
     write_protect = False
     portals = 1
+    only = ["*"]  # patterns of tests that the others have not run in the same way
     unfit = []  # patterns of tests that are not run
     side_by_side = True
 
-    def __init__(self, scratch):
-        self.scratch = scratch
+    def __init__(self, scratch, is_whole):
+        self.scratch, self.is_whole = scratch, is_whole
+
+    def tests(self, *apart):
+        """Those that are run, without some."""
+        return [t for t in matching(["*"] if self.is_whole else self.only) if t not in apart]
 
     def disk(self, config):
         return config.ramdisk("disk", SIZE, self.attributes)
@@ -185,8 +191,8 @@ class Kind:
 
     def runs(self):
         """(tests, URLs, flags) of each run; they run side by side."""
-        quick = [t for t in all_tests() if t != SLOW_TEST]
-        return [(group(quick), self.urls(), ALLOW), ([SLOW_TEST], self.urls(self.slow), ALLOW)]
+        apart = [([SLOW_TEST], self.urls(self.slow), ALLOW)] if SLOW_TEST in self.tests() else []
+        return [(group(self.tests(SLOW_TEST)), self.urls(), ALLOW), *apart]
 
 
 class Thin(Kind):
@@ -206,13 +212,16 @@ class Fileio(Kind):
         self.same = config.target([disk])
 
     def runs(self):
-        quick = [t for t in all_tests() if t not in (SLOW_TEST, SAME_BLOCKS_TEST)]
-        return [(group(quick), self.urls(), ALLOW), ([SLOW_TEST], self.urls(self.slow), ALLOW),
+        _, *apart = super().runs()
+        return [(group(self.tests(SLOW_TEST, SAME_BLOCKS_TEST)), self.urls(), ALLOW), *apart,
                 ([SAME_BLOCKS_TEST], self.urls(self.same), ALLOW)]
 
 
 class Overlay(Fileio):
     """Fileio over an image of random bytes, with a map of blocks."""
+
+    only = ["CompareAndWrite.*", "ExtendedCopy.*", "GetLBAStatus.*", "OrWrite.*", "Read*",
+            "Sanitize.[!R]*", "Unmap.*", "Verify*", "Write*"]
 
     def disk(self, config):
         base, path = self.scratch.file("base.img"), self.scratch.file("disk.ov")
@@ -224,22 +233,26 @@ class Overlay(Fileio):
 
 
 class Removable(Kind):
+    only = ["Inquiry.*", "Mandatory.*", "NoMedia.*", "PreventAllow.*", "StartStopUnit.*",
+            "TestUnitReady.*"]
     attributes = {**THIN, "removable": 1}
 
 
 class WriteProtected(Kind):
+    only = ["Inquiry.*", "ModeSense6.*", "Read*", "TestUnitReady.*", "Verify*", "WriteVerify10.*"]
     write_protect = True
     unfit = PROTECTED_UNFIT
 
     def runs(self):
         loss = matching(PROTECTED_LOSS)
-        others = [t for t in all_tests() if t not in loss and t not in matching(self.unfit)]
+        others = self.tests(*loss, *matching(self.unfit))
         return [(group(loss), self.urls(), ALLOW), (group(others), self.urls(), [])]
 
     side_by_side = False  # both on the one LUN
 
 
 class TwoPath(Kind):
+    only = ["CompareAndWrite.*", "iSCSITMF.*", "MultipathIO.*", "Pr[io]*", "Reserve6.*"]
     portals = 2
 
 
@@ -296,10 +309,10 @@ def judge(kind, results, expected, carrier="tcp"):
 def run_kind(name, carrier, options, left_out):
     """The results of a LUN kind over a carrier; "" or what else went wrong."""
     with farblock.Scratch() as scratch:
-        kind, config = KINDS[name](scratch), carrier.config()
+        kind, config = KINDS[name](scratch, options.whole), carrier.config()
         kind.setup(config)
         environment = carrier.environment()
-        results = [Result.unfit(test) for test in matching(kind.unfit)]
+        results = [Result.unfit(test) for test in matching(kind.unfit) if test in kind.tests()]
 
         def run(numbered):
             number, (tests, urls, flags) = numbered
@@ -364,6 +377,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", help=f"of {', '.join(KINDS)}; default all")
     parser.add_argument("--over", default="tcp", help=f"of {', '.join(CARRIERS)}")
+    parser.add_argument("--whole", action="store_true", help="all tests for each kind")
     parser.add_argument("--target", action="append", metavar="URL",
                         help="instead of farblockd; twice for two paths")
     parser.add_argument("--logs", metavar="DIR", help="keep iscsi-test-cu's output there")
