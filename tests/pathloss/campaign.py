@@ -113,7 +113,7 @@ class Loss:
         time.sleep(0.3)
         self.world.kill_holder()
         self.load("rate %d" % PACE)
-        self.world.attach(check=False)
+        self.world.attach()
 
     def held(self):
         self.world.hold("hold")

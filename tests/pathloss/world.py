@@ -234,11 +234,11 @@ class World:
             raise Failure(f"{words}: {done.returncode}: {done.stderr.strip()}")
         return done.stdout
 
-    def attach(self, check=True):
+    def attach(self):
         return self.initiator(
             "attach", *self.urls, "--via", "socket", "--name", DISK, "--policy", self.policy,
             "--provider", "iwarp", "--initiator-name", INITIATOR,
-            *self.options, check=check)
+            *self.options)
 
     def status(self):
         found = json.loads(self.initiator("attached", "--json"))
