@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -249,8 +250,12 @@ class World:
         return [path["state"] for path in (self.status() or {}).get("paths", ())]
 
     def kill_holder(self):
+        """Returns when it has ended: until then the disk is attached."""
         with open(f"{self.run_dir}/{DISK}.json", encoding="utf-8") as state:
-            os.kill(json.load(state)["pid"], signal.SIGKILL)
+            process = os.pidfd_open(json.load(state)["pid"])
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        select.select([process], [], [])
+        os.close(process)
 
     def delay_writes(self, usec):
         self.daemon.rpc("tree.run", path=f"/backstores/ramdisk/{DISK}", command="set",
