@@ -30,7 +30,7 @@ struct nexus_removal {
 	uint64_t by_id;
 	const struct fabric_ops *fabric;
 	bool has_acl, is_authenticated;
-	char initiator[FABRIC_NAME_SIZE], acl[FABRIC_NAME_SIZE];
+	char initiator[FABRIC_NAME_SIZE], acl[FABRIC_NAME_SIZE], host[FABRIC_HOST_SIZE];
 
 	struct msg msg; // of a visit
 	bool is_visiting;
@@ -87,20 +87,30 @@ static unsigned name_of(const struct nexus_removal *r, const struct session *s, 
 
 // ---- who may remove whom ----
 
-// Both are the same initiator, as far as the target knows it: admitted by ACLs of the same name, or
-// with names of one initiator of which the asking one is as sure. A name that was only claimed
-// removes no session whose name was proven by a secret, or admitted by an ACL for it.
-static bool may_remove(const struct nexus_removal *r, const struct session *s)
+// As the administrator says, of any fabric and however sure each name is. Demo mode has no host.
+static bool is_same_host(const struct nexus_removal *r, const struct session *s)
+{
+	return *r->host && s->acl && !strcmp(s->acl->host, r->host);
+}
+
+// As far as the target itself knows: admitted by ACLs of the same name, or with names of one
+// initiator of which the asking one is as sure. A name that was only claimed removes no session
+// whose name was proven by a secret, or admitted by an ACL for it.
+static bool is_same_initiator(const struct nexus_removal *r, const struct session *s)
 {
 	const char *acl = s->acl ? s->acl->initiator : NULL;
-	if (s->id == r->by_id || s->fabric != r->fabric ||
-	    (s->is_authenticated && !r->is_authenticated))
+	if (s->fabric != r->fabric || (s->is_authenticated && !r->is_authenticated))
 		return false;
 	if (acl && r->has_acl && !strcmp(acl, r->acl))
 		return true;
 	if (!s->fabric->is_same_initiator(r->initiator, s->initiator))
 		return false;
 	return !acl || (r->has_acl && s->fabric->is_same_initiator(r->acl, s->initiator));
+}
+
+static bool may_remove(const struct nexus_removal *r, const struct session *s)
+{
+	return s->id != r->by_id && (is_same_host(r, s) || is_same_initiator(r, s));
 }
 
 static void look(struct nexus_removal *r)
@@ -237,6 +247,7 @@ struct nexus_removal *removal_begin(struct session *by, const struct nexus_name 
 	r->has_acl = by->acl;
 	snprintf(r->initiator, sizeof r->initiator, "%s", by->initiator);
 	snprintf(r->acl, sizeof r->acl, "%s", by->acl ? by->acl->initiator : "");
+	snprintf(r->host, sizeof r->host, "%s", by->acl ? by->acl->host : "");
 	r->bad = -1;
 	r->count = count;
 	memcpy(r->names, names, count * sizeof *names);

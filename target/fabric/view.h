@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "target/fabric/name.h"
 #include "target/fabric/portal.h"
 #include "transport/tcp/addr.h"
 
@@ -28,7 +29,8 @@ struct view_auth {
 void *view_own_new(size_t size);
 
 struct view_acl {
-	char *initiator; // normal form
+	char *initiator;	     // normal form
+	char host[FABRIC_HOST_SIZE]; // ACLs of equal hosts are one initiator (removal.h); "": none
 	struct lun_map *map;
 	struct view_auth *auth;
 	void *own;

@@ -47,14 +47,10 @@ def plan_of(carrier, groups, fault, seed, losses):
     else:
         carriers = r.choice((["tcp", "srp"], ["iser", "srp"], ["tcp", "iser"])) * (count // 2)
     r.shuffle(carriers)
-    # Between iSCSI and SRP nothing ends a lost nexus but the path's own return, for which the
-    # successor of a killed process would wait.
-    if carrier == "mixed" and fault == "killed":
-        carriers = ["iser" if c == "srp" else c for c in carriers]
-    is_unfenced = groups == "other" and "srp" in carriers and set(carriers) != {"srp"}
     plan = {
         "carriers": carriers, "groups": groups, "seed": seed,
-        "options": ["--fence-wait", "never"] if is_unfenced else [],
+        # By which paths of iSCSI and SRP fence each other; none needs it otherwise.
+        "host": "pathloss" if carrier == "mixed" and groups == "other" else None,
         "policy": r.choice(("service-time", "queue-depth", "round-robin", "round-robin")),
         "units": r.choice((64, 128, 256)), "depth": r.choice((16, 32, 64)),
         "reissues": r.random() < 0.5, "fua": r.choice((0, 50, 100)),

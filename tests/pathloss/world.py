@@ -178,7 +178,8 @@ class Load:
 
 
 class World:
-    """plan: carriers (one for each path), groups (same, other), and the numbers of the load."""
+    """plan: carriers (one for each path), groups (same, other), host (of the ACLs, or None), and the
+    numbers of the load."""
 
     def __init__(self, plan):
         self.__dict__.update(plan)
@@ -224,7 +225,19 @@ class World:
             where = f"{self.address(p)}:{PORTS[c]}"
             urls.append(f"{SCHEMES[c]}://{where}/{target.iqn}/0" if c != "srp" else
                         f"srp://{where}/{names[p].port_id[:16]}:{names[p].port_id[16:]}/0")
+        if self.host:
+            self.declare_host(config)
         return config, urls
+
+    def declare_host(self, config):
+        """Each group has an ACL for this initiator, and no other: all of the same host."""
+        for group in (g for t in config.targets for g in t["tpgs"]):
+            if not group["node_acls"]:
+                group["node_acls"] = [{"node_wwn": INITIATOR, "mapped_luns": [
+                    {"index": 0, "tpg_lun": 0, "write_protect": False, "alias": "map0"}]}]
+                group["attributes"]["generate_node_acls"] = 0
+            for acl in group["node_acls"]:
+                acl["attributes"] = {"host": self.host}
 
     def initiator(self, *words, check=True):
         done = subprocess.run(self.network.inside("i", f"{self.build}/farblock-initiator", *words,
@@ -238,8 +251,7 @@ class World:
     def attach(self):
         return self.initiator(
             "attach", *self.urls, "--via", "socket", "--name", DISK, "--policy", self.policy,
-            "--provider", "iwarp", "--initiator-name", INITIATOR,
-            *self.options)
+            "--provider", "iwarp", "--initiator-name", INITIATOR)
 
     def status(self):
         found = json.loads(self.initiator("attached", "--json"))

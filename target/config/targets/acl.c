@@ -36,19 +36,41 @@ int acl_new(struct config *c, struct node **ret, struct tpg *tpg, const char *in
 // clang-format off
 enum { ATTRIBUTE, PARAMETER };
 static struct group_row acl_groups[] = {
-	[ATTRIBUTE] = { .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes",
-			.at = offsetof(struct acl, own) },
+	[ATTRIBUTE] = ACL_ATTRIBUTE_GROUP,
 	[PARAMETER] = { .name = "parameter", .at = offsetof(struct acl, own),
 			.get = negotiated_get },
 	AUTH_GROUP(struct acl),
 	{ 0 },
 };
+
+static const struct attr_row common_rows[] = {
+	{ "host", ATTR_STRING, offsetof(struct acl_common, host), 0, FABRIC_HOST_SIZE, "", NULL,
+	  "name of the initiator's machine: ACLs with the same one, of any protocol, are one initiator, "
+	  "and may remove each other's nexuses; empty: none", NULL, ATTR_OWN },
+	{ 0 },
+};
 // clang-format on
+
+void acl_attributes_use(struct group_row *attribute, struct attr_row rows[ACL_ROWS_MAX],
+			const struct fabric_ops *fabric)
+{
+	const size_t own = offsetof(struct acl, own) - offsetof(struct acl, common);
+	const unsigned max = ACL_ROWS_MAX - sizeof common_rows / sizeof *common_rows;
+	unsigned n = 0;
+	for (const struct attr_row *row = fabric->acl.rows; row->name && n < max; row++) {
+		rows[n] = *row;
+		rows[n++].offset += own;
+	}
+	memcpy(rows + n, common_rows, sizeof common_rows);
+	attribute->rows = rows;
+	attribute->size = own + fabric->acl.size;
+}
 
 void acl_groups_use(const struct fabric_ops *fabric)
 {
-	acl_groups[ATTRIBUTE].rows = fabric->acl.rows;
-	acl_groups[ATTRIBUTE].size = acl_groups[PARAMETER].size = fabric->acl.size;
+	static struct attr_row rows[ACL_ROWS_MAX];
+	acl_attributes_use(&acl_groups[ATTRIBUTE], rows, fabric);
+	acl_groups[PARAMETER].size = fabric->acl.size;
 	acl_groups[PARAMETER].rows = fabric->negotiated_rows;
 }
 
@@ -68,8 +90,10 @@ void acl_summary(struct config *c, const struct node *n, struct summary *ret)
 			   : !acl_needs_credentials(a)		   ? "no-auth"
 			   : !is_own && has >= CREDENTIALS_ONE_WAY ? "auth via tpg"
 								   : words[has];
-	snprintf(ret->text, sizeof ret->text, "%s%s%s%s%sMapped LUNs: %u", a->tag ? "(tag " : "",
-		 a->tag ? a->tag : "", a->tag ? "), " : "", auth, has_auth ? ", " : "",
+	const char *host = a->common.host;
+	snprintf(ret->text, sizeof ret->text, "%s%s%s%s%s%s%s%sMapped LUNs: %u",
+		 a->tag ? "(tag " : "", a->tag ? a->tag : "", a->tag ? "), " : "",
+		 *host ? "host " : "", host, *host ? ", " : "", auth, has_auth ? ", " : "",
 		 n->child_count);
 	ret->warning = has_auth ? acl_warning(a) : NULL;
 	ret->is_broken = ret->warning;
@@ -80,8 +104,10 @@ void acl_info(struct config *c, const struct node *n, struct json_object *ret)
 {
 	const char *target = target_name(n);
 	json_put_text(ret, "node_wwn", n->name);
-	json_put_text(ret, "tag", NODE_OF(const struct acl, n)->tag);
-	json_put_text(ret, "preset", acl_preset(NODE_OF(const struct acl, n)));
+	const struct acl *a = NODE_OF(const struct acl, n);
+	json_put_text(ret, "tag", a->tag);
+	json_put_text(ret, "host", *a->common.host ? a->common.host : NULL);
+	json_put_text(ret, "preset", acl_preset(a));
 	json_put_number(ret, "sessions", sessions_count(target, tpg_of(n)->tag, n->name));
 }
 
@@ -200,9 +226,8 @@ static const struct group_row acl_fields[] = {
 // clang-format on
 
 static const struct node_class *const acl_lists[] = { &mapped_lun_class, NULL };
-// Of an SRP target, which has neither; rtslib may write them.
-static const char *const acl_ignored[] = { "attributes",	   "chap_userid",
-					   "chap_password",	   "chap_mutual_userid",
+// Of an SRP target, which has none; rtslib may write them.
+static const char *const acl_ignored[] = { "chap_userid", "chap_password", "chap_mutual_userid",
 					   "chap_mutual_password", NULL };
 const struct saved_class acl_saved = {
 	.list = "node_acls",

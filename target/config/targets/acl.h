@@ -23,6 +23,15 @@ int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e
 
 // Puts the rows of the fabric into the groups of the class.
 void acl_groups_use(const struct fabric_ops *fabric);
+// The group `attribute` of the ACLs of a fabric: its own rows, then those that all have.
+enum { ACL_ROWS_MAX = 24 }; // with the end
+#define ACL_ATTRIBUTE_GROUP                                                                        \
+	{                                                                                          \
+		.name = "attribute", .form = SAVED_NUMBERS, .part = "attributes",                  \
+		.at = offsetof(struct acl, common)                                                 \
+	}
+void acl_attributes_use(struct group_row *attribute, struct attr_row rows[ACL_ROWS_MAX],
+			const struct fabric_ops *fabric);
 
 // ---- acl_tag.c ----
 struct acl *acl_by_name(struct config *c, struct node *acls, const char *text); // NULL: none

@@ -89,6 +89,7 @@ static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg
 	list_each (const struct acl, a, &tpg->acls.children, node.link) {
 		struct view_acl *va = &v->acls[v->acl_count++];
 		va->initiator = strdup(a->node.name);
+		memcpy(va->host, a->common.host, sizeof va->host);
 		va->auth = auth_of(&a->auth, a->node.name);
 		va->own = own_of(a->own, tpg->kind->fabric()->acl.size);
 		va->map = map_of(c, &a->node, access->is_acl_read_only);

@@ -181,6 +181,7 @@ static struct group_row target_groups[] = {
 	{ 0 },
 };
 static struct group_row acl_groups[] = {
+	ACL_ATTRIBUTE_GROUP,
 	{ .name = "parameter", .rows = VALUES({ 0 }), .at = offsetof(struct acl, own),
 	  .get = negotiated_get },
 	{ 0 },
@@ -194,7 +195,9 @@ void srpt_rows_use(void)
 		return;
 	target_groups[0].rows = fabric->group.rows;
 	target_groups[0].size = fabric->group.size;
-	acl_groups[0].rows = fabric->negotiated_rows;
+	static struct attr_row acl_rows[ACL_ROWS_MAX];
+	acl_attributes_use(&acl_groups[0], acl_rows, fabric);
+	acl_groups[1].rows = fabric->negotiated_rows;
 	srpt_portal_rows_use(fabric);
 }
 

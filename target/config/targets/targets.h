@@ -48,10 +48,16 @@ struct tpg {
 	uint64_t own[];
 };
 
+// What ACLs of all fabrics have: the last rows of their group `attribute`.
+struct acl_common {
+	char host[FABRIC_HOST_SIZE];
+};
+
 struct acl {
 	struct node node; // initiator name
 	char *tag;	  // name of a group of initiators, NULL none
 	struct auth_group auth;
+	struct acl_common common;
 	uint64_t own[]; // fabric_ops.acl; as above
 };
 

@@ -8,7 +8,8 @@
 static struct worker *control, *data;
 static struct toy toys[2]; // the one that removes, the one that is removed
 static char own_acl[] = "toy.0", acl_for_all[] = "all";
-static struct view_acl acls[2] = { { .initiator = own_acl }, { .initiator = acl_for_all } };
+static struct view_acl acls[2];
+static struct fabric_ops other_fabric;
 static struct nexus_name name;
 static int result; // -2: not called
 static struct nexus_removal *removal;
@@ -96,6 +97,8 @@ static void enter_same(void *arg)
 
 static int begin_test(void **state)
 {
+	acls[0] = (struct view_acl){ .initiator = own_acl };
+	acls[1] = (struct view_acl){ .initiator = acl_for_all };
 	name = (struct nexus_name){
 		1, 24, {4, 2}
 	};
@@ -173,6 +176,39 @@ static void an_acl_for_all_does_not_prove_a_name(void **state)
 	assert_may(true);
 }
 
+// Another fabric's, with another name that was proven.
+static void make_stranger(const struct view_acl *acl)
+{
+	toys[1].session.fabric = &other_fabric;
+	toys[1].session.initiator = "other.0";
+	toys[1].session.is_authenticated = true;
+	toys[1].session.acl = acl;
+}
+
+static void acls_of_one_host_are_one_initiator(void **state)
+{
+	make_stranger(&acls[1]);
+	strcpy(acls[0].host, "web");
+	assert_may(false);
+	strcpy(acls[1].host, "database");
+	assert_may(false);
+	strcpy(acls[1].host, "web");
+	assert_may(true);
+}
+
+static void acls_without_a_host_are_not(void **state)
+{
+	make_stranger(&acls[1]);
+	assert_may(false);
+}
+
+static void nobody_without_an_acl_has_a_host(void **state)
+{
+	make_stranger(NULL);
+	strcpy(acls[0].host, "web");
+	assert_may(false);
+}
+
 static int begin(void **state)
 {
 	static struct fabric_ops *const table[] = { &toy_fabric, NULL };
@@ -181,6 +217,7 @@ static int begin(void **state)
 	struct err e;
 	log_threshold = LOG_LVL_ERROR;
 	toy_fabric.cut = cut;
+	other_fabric = toy_fabric;
 	fabrics_use(table);
 	return worker_new(&control, &co, &e) || worker_new(&data, &wo, &e) ||
 	       worker_start(data, &e) || fabrics_start(control, &e);
@@ -205,6 +242,9 @@ int main(void)
 		CLAIM(a_claimed_name_does_not_remove_a_proven_one),
 		CLAIM(another_initiator_is_not_removed_but_by_the_same_acl),
 		CLAIM(an_acl_for_all_does_not_prove_a_name),
+		CLAIM(acls_of_one_host_are_one_initiator),
+		CLAIM(acls_without_a_host_are_not),
+		CLAIM(nobody_without_an_acl_has_a_host),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
