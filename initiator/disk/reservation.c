@@ -54,6 +54,18 @@ static bool is_of_host(const struct reservation *r, uint64_t key)
 	return key >> 32 == r->host;
 }
 
+// Of a path that is logged in: with that its former nexus has ended.
+static bool is_of_session(const struct disk *d, uint64_t key)
+{
+	for (unsigned i = 0; i < d->path_count; i++) {
+		const struct disk_path *p = &d->paths[i];
+		if (p->session && p->was_up && scsi_session_is_up(p->session) &&
+		    reservation_key(d, &p->nexus.nexus) == key)
+			return true;
+	}
+	return false;
+}
+
 // Two paths of a key could not be told apart.
 static int add_own(struct disk_path *p, struct err *e)
 {
@@ -137,7 +149,7 @@ static void finish(struct disk *d)
 static void fail(struct disk *d, struct err *why)
 {
 	struct disk_path *p = d->reservation.path;
-	bool is_first = !d->reservation.is_told;
+	bool is_first = !d->reservation.is_held;
 	err_prefix(why, "LUN %u: reservation", p->config.lun);
 	end(d);
 	if (d->is_closing || is_first) {
@@ -191,7 +203,11 @@ static bool judge_keys(struct disk *d, const struct pr_list *l)
 			return false;
 		}
 		r->keys[r->key_count++] = key;
-		if (!r->is_held && key != own)
+		if (is_own(r, key) || key == own)
+			continue;
+		if (is_of_session(d, key) && r->own_count < DISK_NEXUSES_MAX)
+			r->own[r->own_count++] = key;
+		else
 			r->dead[r->dead_count++] = key;
 	}
 	if (l->is_cut)

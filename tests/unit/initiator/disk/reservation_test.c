@@ -100,6 +100,16 @@ static void what_a_former_process_has_registered_is_preempted(void **state)
 	assert_string_equal(far.pr.said, "register preempt ");
 }
 
+// Its tasks would be aborted.
+static void a_path_that_has_logged_in_keeps_its_key(void **state)
+{
+	open_groups(2);
+	disk->reservation.host = HOST;
+	add_key(&ways[1], reservation_key(disk, &disk->paths[1].nexus.nexus));
+	assert_int_equal(reserve_disk(), 0);
+	assert_string_equal(far.pr.said, "register reserve register ");
+}
+
 // --- a loss ---
 
 static void a_lost_path_is_preempted_before_its_write_is_repeated(void **state)
@@ -228,6 +238,7 @@ int main(void)
 		T(a_target_without_reservations_is_refused),
 		T(a_target_without_preempt_and_abort_is_refused),
 		T(what_a_former_process_has_registered_is_preempted),
+		T(a_path_that_has_logged_in_keeps_its_key),
 		T(a_lost_path_is_preempted_before_its_write_is_repeated),
 		T(a_path_that_returns_registers_before_it_is_used),
 		T(a_key_that_is_gone_already_is_fenced_too),
