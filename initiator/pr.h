@@ -14,6 +14,15 @@ enum { // service actions of PERSISTENT RESERVE IN
 	PR_READ_FULL_STATUS = 3,
 };
 
+enum { // those of PERSISTENT RESERVE OUT
+	PR_RESERVE = 1,
+	PR_CLEAR = 3,
+	PR_PREEMPT_AND_ABORT = 5,
+	PR_REGISTER_AND_IGNORE = 6,
+};
+
+enum { PR_TYPE_WRITE_REGISTRANTS = 5 }; // Write Exclusive - Registrants Only
+
 enum { PR_OUT_LEN = 24, PR_PORT_TEXT = 256 };
 
 // "write-exclusive" for 1, ...; "type N" for an unknown one. Valid until the next call of the

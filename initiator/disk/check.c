@@ -224,7 +224,7 @@ static void answered(struct disk_path *p, const struct scsi_cmd *c)
 		take(p, c);
 		next(p);
 	} else if (s.key == KEY_ATTENTION && p->attentions++ < ATTENTIONS_MAX) {
-		notice_attention(p->disk, s.asc, s.ascq);
+		notice_attention(p, s.asc, s.ascq);
 		if (s.asc == 0x2a && (s.ascq == 0x06 || s.ascq == 0x07)) // access states
 			check_states(p->disk); // this path, too: once it is over
 		send(p);

@@ -219,6 +219,7 @@ static void finish_close(struct disk *d)
 	if (has_sessions(d) || has_fences(d) || d->is_closed)
 		return;
 	d->is_closed = true;
+	reservation_close(d);
 	timer_cancel(d->worker, &d->close_limit);
 	timer_cancel(d->worker, &d->delay);
 	io_fail_all(d, -ESHUTDOWN);
@@ -253,6 +254,16 @@ static void on_closed_at_once(struct defer *defer)
 	finish_close(container_of(defer, struct disk, close_defer));
 }
 
+// Paths without requests log out; with a reservation all at once, after its release.
+static void leave(struct disk *d)
+{
+	if (!fence_is_needed(d) && reservation_release(d))
+		return;
+	for (unsigned i = 0; i < d->path_count; i++)
+		if (!d->paths[i].flying_count)
+			path_leave(&d->paths[i]);
+}
+
 void disk_close(struct disk *d)
 {
 	if (d->is_closing)
@@ -262,11 +273,9 @@ void disk_close(struct disk *d)
 	timer_cancel(d->worker, &d->recheck);
 	timer_cancel(d->worker, &d->delay);
 	fence_close(d);
-	for (unsigned i = 0; i < d->path_count; i++) {
+	for (unsigned i = 0; i < d->path_count; i++)
 		timer_cancel(d->worker, &d->paths[i].reopen);
-		if (!d->paths[i].flying_count)
-			path_leave(&d->paths[i]);
-	}
+	leave(d);
 	io_fail_all(d, -ESHUTDOWN);
 	timer_arm(d->worker, &d->close_limit, CLOSE_SECONDS * US_PER_SEC);
 	worker_defer(d->worker, &d->close_defer, on_closed_at_once);
@@ -322,6 +331,18 @@ static void fence_gone(struct disk *d)
 		worker_defer(d->worker, &d->close_defer, on_closed_at_once);
 }
 
+static void idle(struct disk *d)
+{
+	if (d->is_closing && !d->is_closed)
+		leave(d);
+}
+
+static void taken(struct disk *d)
+{
+	io_fail_fencing(d, -EBADE);
+	io_pump_later(d);
+}
+
 static const struct disk_events events = {
 	.paths_changed = paths_changed,
 	.looked = looked,
@@ -331,6 +352,8 @@ static const struct disk_events events = {
 	.fenced = fenced,
 	.fence_late = fence_late,
 	.fence_gone = fence_gone,
+	.idle = idle,
+	.taken = taken,
 };
 
 static void init(struct disk *d, struct worker *w, const struct disk_config *config,
@@ -349,6 +372,7 @@ static void init(struct disk *d, struct worker *w, const struct disk_config *con
 	list_init(&d->over);
 	list_init(&d->fencing);
 	list_init(&d->lost);
+	reservation_init(d);
 	timer_init(&d->delay, io_on_delay);
 	timer_init(&d->no_path, on_no_path);
 	timer_init(&d->recheck, on_recheck);

@@ -98,6 +98,7 @@ enum disk_notice {
 	DISK_SPACE_LOW,		   // 38/07: the soft threshold of a thin pool
 	DISK_SPACE_EXHAUSTED,	   // 27/07: writes fail with -ENOSPC
 	DISK_NOT_FENCED,	   // writes went on after fence_wait
+	DISK_TAKEN,		   // with disk_reserve(): by another host; writes fail with -EBADE
 	DISK_NOTICE_COUNT,
 };
 // A word for programs ("space-low"), and what has happened and what to do. Any thread.
@@ -147,6 +148,8 @@ struct disk_ops {
 	void (*nexus)(void *arg);
 	// No nexus of disk_inherit() is left to be fenced.
 	void (*inherited)(void *arg);
+	// The disk is reserved, or (why->code) cannot be. Called once, after disk_reserve().
+	void (*reserved)(void *arg, const struct err *why);
 	// After disk_close(): all sessions have ended, all requests are done.
 	void (*closed)(void *arg);
 };
@@ -174,7 +177,8 @@ struct disk_io {
 	void (*done)(struct disk_io *io); // may submit again from inside
 	void *arg;
 	// 0, or as a block device reports it: -EIO; -ENODATA (medium error); -ENOSPC (thin pool
-	// full); -EROFS (write protected, read-only); -EBADE (reservation conflict); -ETIMEDOUT;
+	// full); -EROFS (write protected, read-only); -EBADE (reservation conflict, or the disk was
+	// taken by another host); -ETIMEDOUT;
 	// -ENOTCONN (no path for no_path_retry seconds); -ESTALE; -EINVAL (range); -EOPNOTSUPP;
 	// -ESHUTDOWN (disk_close).
 	int res;
@@ -224,6 +228,16 @@ void disk_path_info(const struct disk *d, unsigned index, struct disk_path_info 
 void disk_path_describe(const struct disk *d, unsigned index, scsi_say *say, void *arg);
 struct worker *disk_worker(const struct disk *d);
 
+// After ready, before the first request: reserves the disk for this host, so that the nexus of a
+// lost path is fenced by PREEMPT AND ABORT of its key [SPC-4 5.12.11]. Each path registers a key of
+// its own before it is used, host in its upper half; registrations with that half that are not of
+// this disk's paths are those of former processes, and are preempted. ops->reserved follows, never
+// from inside: -EBUSY: another host has registered or reserved; -EOPNOTSUPP: the target cannot;
+// others of the first path. Then the disk is only to be closed. disk_close() takes registrations
+// and reservation away, unless something of a lost path may still come.
+void disk_reserve(struct disk *d, uint32_t host);
+// After closed: registrations are left on the disk.
+bool disk_is_left_reserved(const struct disk *d);
 // After ready, before the first request: fences what a former process has left, the nexuses of its
 // paths. ops->inherited follows, never from inside; without any at the end of the round. -E2BIG:
 // more than DISK_NEXUSES_MAX; -ENOMEM.

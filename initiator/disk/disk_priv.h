@@ -7,7 +7,11 @@
 #include "initiator/disk/disk.h"
 #include "initiator/disk/facts.h"
 
-enum { LOST_RANGES_MAX = 64, LOST_DATA_MAX = 8 + 4 + 256 };
+enum {
+	LOST_RANGES_MAX = 64,
+	LOST_DATA_MAX = 8 + 4 + 256,
+	RESERVATION_KEYS_MAX = 128, // on the disk, those of others included
+};
 
 // A nexus that was lost with writes of unknown outcome, until the target cannot execute them any
 // more. fence.c
@@ -28,11 +32,37 @@ struct disk_lost {
 	struct scsi_fence *fence;
 	struct scsi_cmd cmd;
 	bool is_cmd_out, is_cmd_stale;
+	bool is_preempting; // cmd is PREEMPT AND ABORT of its key; else REMOVE I_T NEXUS
 	unsigned attentions;
 	uint8_t data[LOST_DATA_MAX];
 	struct defer start;
 	struct timer retry;
 	struct err why; // of the last attempt's failure
+
+	// With a reservation. Its key is not registered; it has ended only as far as the
+	// reservation keeps out what it has sent.
+	bool is_unregistered, is_kept_out;
+};
+
+// The reservation of a disk that one host uses, and the path that registers. reservation.c
+struct reservation {
+	bool is_on, is_told; // disk_reserve() was called, and answered
+	bool is_held;	     // by one of the own keys
+	bool is_taken;	     // another one has registered or reserved: writes fail
+	bool is_releasing, is_released;
+	uint32_t host;			// the upper half of all keys
+	uint64_t own[DISK_NEXUSES_MAX]; // keys that this process has registered
+	unsigned own_count;
+
+	struct disk_path *path; // NULL: none registers
+	unsigned step, rounds, waits, attentions;
+	bool is_out, must_reserve;
+	struct scsi_cmd cmd;
+	struct timer wait;
+	uint64_t dead[RESERVATION_KEYS_MAX]; // keys of former processes, to be preempted
+	unsigned dead_count, key_count;
+	uint64_t keys[RESERVATION_KEYS_MAX]; // all that are registered
+	uint8_t data[8 + 8 * RESERVATION_KEYS_MAX];
 };
 
 #define NS_PER_SEC 1000000000ull
@@ -69,7 +99,8 @@ struct disk_path {
 	uint8_t promises;
 	bool is_examined; // this session was checked
 	bool is_recorded; // the nexus is
-	bool is_held;	  // not used until it is, or until its lost nexus is fenced
+	bool is_held;	  // not used until it is, its lost nexus is fenced, and it is registered
+	bool wants_registration, is_registered;
 	struct disk_lost lost;
 
 	struct list flying; // requests
@@ -89,6 +120,8 @@ struct disk_events {
 	void (*fenced)(struct disk *d);	    // requests and paths that waited for it go on
 	void (*fence_late)(struct disk *d); // requests have waited for no_path_retry seconds
 	void (*fence_gone)(struct disk *d); // an attempt's session has ended
+	void (*idle)(struct disk *d);	    // closing: a path has no request, or it is released
+	void (*taken)(struct disk *d);	    // writes fail from now on
 };
 
 struct disk {
@@ -119,6 +152,7 @@ struct disk {
 	struct list lost;	     // disk_lost, oldest first; empty but after a loss
 	struct disk_lost *inherited; // of former processes
 	unsigned inherited_count, fences_open;
+	struct reservation reservation;
 	bool records, is_inherited_due;
 	struct defer inherited_defer;
 	struct defer pump, over_defer, close_defer, give_up;
@@ -130,18 +164,36 @@ struct disk {
 // ---- state.c ----
 void path_set_state(struct disk_path *p, enum disk_path_state s, const struct err *why);
 bool disk_has_path(const struct disk *d);
+// p may have lost its registration: not used before its next check.
+void path_unregistered(struct disk_path *p);
 // Another unit is behind p. Once that is so for all paths, the disk has gone.
 void path_set_wrong(struct disk_path *p, const struct err *why);
 
 // ---- notice.c ----
 void notice_set(struct disk *d, enum disk_notice n);
-void notice_attention(struct disk *d, uint8_t asc, uint8_t ascq);
+void notice_attention(struct disk_path *p, uint8_t asc, uint8_t ascq);
 void notice_written(struct disk *d); // something was
 
 // ---- select.c ----
 struct disk_path *select_path(struct disk *d); // NULL: none serves I/O
 void select_begin(struct disk_path *p, const struct disk_io *io);
 void select_end(struct disk_path *p, const struct disk_io *io);
+
+// ---- reservation.c ----
+void reservation_init(struct disk *d);
+// The key of a nexus of this host: the same in each process.
+uint64_t reservation_key(const struct disk *d, const struct scsi_nexus *n);
+// p was checked. True: it is not used before it has registered, which begins; events.fenced
+// follows, or p is faulty.
+bool reservation_path_checked(struct disk_path *p);
+// A command of p was answered with a conflict. True: it may be repeated once p has registered
+// again, which the next check begins.
+bool reservation_conflict(struct disk_path *p);
+void reservation_path_down(struct disk_path *p);
+bool reservation_is_taken(const struct disk *d);
+// Once no path has a request: begins to take all registrations away. True: events.idle follows.
+bool reservation_release(struct disk *d);
+void reservation_close(struct disk *d);
 
 // ---- fence.c ----
 void fence_init(struct disk_lost *l, struct disk *d, struct disk_path *p);
@@ -155,6 +207,7 @@ void fence_path_up(struct disk_path *p);
 bool fence_path_checked(struct disk_path *p);
 void fence_path_down(struct disk_path *p);
 void fence_path_settled(struct disk_path *p); // the target has confirmed its logout
+bool fence_is_needed(const struct disk *d);   // something lost may still come
 void fence_close(struct disk *d);	      // no attempt follows; those under way end
 
 // ---- check.c ----

@@ -9,6 +9,9 @@
 //   [RFC 7143 6.3.5, T10 SRP 5.4];
 // - a login with its names through another path, if that leads to the same target port, and the
 //   target is known to answer only when its storage has ended the commands (page F0h, targets[]);
+// - if the disk is reserved (reservation.c), PREEMPT AND ABORT of its key through another path:
+// what
+//   it has sent is refused from then on;
 // - REMOVE I_T NEXUS [SPC-4 6.29] through any path, of a target with that promise;
 // - time, which is no guarantee: the disk is then shown as not fenced.
 // On the disk's worker. Nothing is allocated when a path is lost.
@@ -17,12 +20,13 @@
 #include <string.h>
 
 #include "initiator/disk/disk_priv.h"
+#include "initiator/pr.h"
 #include "transport/wire/be.h"
 
-#define RETRY_US       1000000u
-#define WAIT_SECONDS   60   // a guess
-#define REMOVE_SECONDS 3600 // for as long as its storage takes
-#define ATTENTIONS_MAX 32
+#define RETRY_US	1000000u
+#define WAIT_SECONDS	60   // a guess
+#define COMMAND_SECONDS 3600 // for as long as its storage takes
+#define ATTENTIONS_MAX	32
 
 // --- targets that announce nothing ---
 
@@ -31,8 +35,10 @@ static const struct {
 	const char *vendor, *product;
 	bool reinstates;   // answers a login when the old session's commands have ended
 	unsigned wait_max; // seconds after which nothing of a lost session was executed; 0: unknown
+	// A registration permits all sessions of its initiator's name in its portal group.
+	bool registers_names;
 } targets[] = {
-	{"LIO-ORG", "", true, 0},
+	{"LIO-ORG", "", true, 0, true},
 };
 
 static bool is_target(const struct disk *d, size_t i)
@@ -50,6 +56,15 @@ static bool login_fences(const struct disk_path *q, const struct scsi_nexus *los
 		if (is_target(q->disk, i) && targets[i].reinstates)
 			return true;
 	return q->promises & promise;
+}
+
+// Whether q, which is registered, keeps the lost nexus from writing.
+static bool shares_registration(const struct disk_path *q, const struct scsi_nexus *lost)
+{
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+		if (is_target(q->disk, i) && targets[i].registers_names)
+			return !strcmp(q->nexus.nexus.target, lost->target);
+	return false;
 }
 
 static uint64_t deadline_ns(const struct disk_lost *l)
@@ -190,7 +205,20 @@ static bool by_login(struct disk_lost *l, struct disk_path *q)
 	return true;
 }
 
-static void send_remove(struct disk_lost *l);
+static void send(struct disk_lost *l);
+
+static const char *command_name(const struct disk_lost *l)
+{
+	return l->is_preempting ? "PREEMPT AND ABORT" : "REMOVE I_T NEXUS";
+}
+
+// Its key is not registered, or that of the path is not: the path's registration tells which.
+static void look_again(struct disk_path *via)
+{
+	if (reservation_conflict(via))
+		via->is_held = true;
+	via->disk->events->fenced(via->disk);
+}
 
 // A unit attention is fetched; it is known that the path was lost.
 static bool is_attention(struct disk_lost *l, const struct scsi_cmd *c)
@@ -201,7 +229,7 @@ static bool is_attention(struct disk_lost *l, const struct scsi_cmd *c)
 	       l->attentions++ < ATTENTIONS_MAX;
 }
 
-static void remove_done(struct scsi_cmd *c)
+static void command_done(struct scsi_cmd *c)
 {
 	struct disk_lost *l = c->arg;
 	char text[160];
@@ -210,22 +238,38 @@ static void remove_done(struct scsi_cmd *c)
 	l->is_cmd_out = l->is_cmd_stale = false;
 	if (is_stale) {
 		l->disk->events->fence_gone(l->disk);
+		l->disk->events->fenced(l->disk); // a path of that key may register now
 		return;
 	}
 	if (is_attention(l, c)) {
-		send_remove(l);
+		send(l);
 	} else if (scsi_cmd_is_good(c)) {
+		l->is_kept_out = l->is_preempting;
 		over(l);
 	} else {
 		scsi_cmd_text(c, text, sizeof text);
-		err_set(&why, c->res ? c->res : -EIO, "REMOVE I_T NEXUS: %s", text);
+		err_set(&why, c->res ? c->res : -EIO, "%s: %s", command_name(l), text);
+		struct disk_path *via = l->via;
 		attempt_failed(l, &why);
+		if (!c->res && c->status == SCSI_RESERVATION_CONFLICT)
+			look_again(via);
 	}
 }
 
-static void send_remove(struct disk_lost *l)
+static void set_preempt(struct disk_lost *l)
 {
-	struct disk_path *q = l->via;
+	const struct disk_path *q = l->via;
+	struct scsi_args args = { .len = PR_OUT_LEN,
+				  .flags = PR_PREEMPT_AND_ABORT,
+				  .page = PR_TYPE_WRITE_REGISTRANTS };
+	pr_out_build(l->data, reservation_key(l->disk, &q->nexus.nexus),
+		     reservation_key(l->disk, &l->id.nexus));
+	scsi_cmd_set(&l->cmd, q->config.lun, SCSI_PR_OUT, &args, l->data, PR_OUT_LEN);
+}
+
+static void set_remove(struct disk_lost *l)
+{
+	const struct disk_path *q = l->via;
 	uint32_t id = scsi_nexus_transport_id(&l->id.nexus, l->data + 8, sizeof l->data - 8);
 	struct scsi_args args = { .len = 8 + id };
 	put_be16(l->data, 0);
@@ -233,15 +277,45 @@ static void send_remove(struct disk_lost *l)
 	put_be16(l->data + 4, l->id.relative_port);
 	put_be16(l->data + 6, (uint16_t)id);
 	scsi_cmd_set(&l->cmd, q->config.lun, SCSI_REMOVE_I_T_NEXUS, &args, l->data, 8 + id);
+}
+
+static void send(struct disk_lost *l)
+{
+	struct err why;
+	if (l->is_preempting)
+		set_preempt(l);
+	else
+		set_remove(l);
 	l->cmd.is_once = true;
-	l->cmd.timeout = REMOVE_SECONDS;
-	l->cmd.done = remove_done;
+	l->cmd.timeout = COMMAND_SECONDS;
+	l->cmd.done = command_done;
 	l->cmd.arg = l;
-	l->is_cmd_out = scsi_cmd_submit(q->session, &l->cmd) == 0;
+	l->is_cmd_out = scsi_cmd_submit(l->via->session, &l->cmd) == 0;
 	if (!l->is_cmd_out) {
-		err_set(&l->why, -ENOTCONN, "REMOVE I_T NEXUS: the path is lost");
-		attempt_failed(l, &l->why);
+		err_set(&why, -ENOTCONN, "%s: the path is lost", command_name(l));
+		attempt_failed(l, &why);
 	}
+}
+
+// A key that is not registered any more, as after a PREEMPT without an answer, is kept out, too;
+// but REMOVE I_T NEXUS also waits for the storage.
+static bool by_preempt(struct disk_lost *l, struct disk_path *q)
+{
+	const struct reservation *r = &l->disk->reservation;
+	if (!r->is_held || r->is_taken || !q->is_registered || l->is_cmd_out ||
+	    shares_registration(q, &l->id.nexus) ||
+	    (l->is_unregistered && q->promises & FACTS_REMOVE_FENCES))
+		return false;
+	if (l->is_unregistered) {
+		l->is_kept_out = true;
+		over(l);
+		return true;
+	}
+	l->via = q;
+	l->attentions = 0;
+	l->is_preempting = true;
+	send(l);
+	return true;
 }
 
 static bool by_remove(struct disk_lost *l, struct disk_path *q)
@@ -252,11 +326,13 @@ static bool by_remove(struct disk_lost *l, struct disk_path *q)
 		return false;
 	l->via = q;
 	l->attentions = 0;
-	send_remove(l);
+	l->is_preempting = false;
+	send(l);
 	return true;
 }
 
-static bool (*const ways[])(struct disk_lost *l, struct disk_path *q) = { by_login, by_remove };
+static bool (*const ways[])(struct disk_lost *l, struct disk_path *q) = { by_login, by_preempt,
+									  by_remove };
 #define WAYS (sizeof ways / sizeof *ways)
 
 // --- attempts ---
@@ -346,6 +422,7 @@ void fence_note(struct disk_io *io)
 		l->id = p->nexus;
 		l->since_ns = worker_now(d->worker);
 		l->next = 0;
+		l->is_unregistered = l->is_kept_out = false;
 		list_push_back(&d->lost, &l->link);
 	}
 	add_range(l, at, at + io->part_len);
@@ -363,6 +440,40 @@ static void start_all(struct disk *d)
 	}
 }
 
+static struct disk_lost *lost_at(const struct disk *d, unsigned i)
+{
+	return i < d->path_count ? &d->paths[i].lost : &d->inherited[i - d->path_count];
+}
+
+// The target has: nothing of it has to be kept out.
+static void has_ended(const struct disk *d, const struct scsi_nexus *n)
+{
+	for (unsigned i = 0; i < d->path_count + d->inherited_count; i++)
+		if (scsi_nexus_is_same(n, &lost_at(d, i)->id.nexus))
+			lost_at(d, i)->is_kept_out = false;
+}
+
+// A key that is being preempted is not to be registered meanwhile.
+static bool is_being_preempted(const struct disk_path *p)
+{
+	const struct disk *d = p->disk;
+	for (unsigned i = 0; i < d->path_count + d->inherited_count; i++) {
+		const struct disk_lost *l = lost_at(d, i);
+		if (l->is_cmd_out && l->is_preempting &&
+		    scsi_nexus_is_same(&p->nexus.nexus, &l->id.nexus))
+			return true;
+	}
+	return false;
+}
+
+bool fence_is_needed(const struct disk *d)
+{
+	bool is_needed = !list_empty(&d->lost);
+	for (unsigned i = 0; i < d->path_count + d->inherited_count; i++)
+		is_needed |= lost_at(d, i)->is_kept_out;
+	return is_needed;
+}
+
 void fence_path_up(struct disk_path *p)
 {
 	struct disk *d = p->disk;
@@ -377,6 +488,7 @@ void fence_path_up(struct disk_path *p)
 		if (scsi_nexus_is_same(&now, &l->id.nexus))
 			over(l);
 	}
+	has_ended(d, &now);
 }
 
 bool fence_path_checked(struct disk_path *p)
@@ -386,8 +498,10 @@ bool fence_path_checked(struct disk_path *p)
 	if (p->found.relative_port)
 		p->nexus.relative_port = p->found.relative_port;
 	p->is_examined = true;
+	bool is_preempted = is_being_preempted(p);
+	bool is_unregistered = is_preempted || reservation_path_checked(p);
 	start_all(d);
-	p->is_held = is_lost(&p->lost) || (d->records && !p->is_recorded);
+	p->is_held = is_lost(&p->lost) || (d->records && !p->is_recorded) || is_unregistered;
 	if (p->is_held && d->records && !p->is_recorded && d->ops.nexus)
 		d->ops.nexus(d->arg);
 	return p->is_held;
@@ -411,6 +525,7 @@ void fence_path_settled(struct disk_path *p)
 {
 	if (is_lost(&p->lost) && scsi_nexus_is_same(&p->nexus.nexus, &p->lost.id.nexus))
 		over(&p->lost);
+	has_ended(p->disk, &p->nexus.nexus);
 }
 
 void fence_close(struct disk *d)
@@ -493,6 +608,9 @@ unsigned disk_nexuses(const struct disk *d, struct disk_nexus ret[DISK_NEXUSES_M
 		n = put(ret, n, &d->paths[i].nexus);
 	list_for_each (it, &d->lost)
 		n = put(ret, n, &list_entry(it, const struct disk_lost, link)->id);
+	for (unsigned i = 0; i < d->path_count + d->inherited_count; i++)
+		if (lost_at(d, i)->is_kept_out)
+			n = put(ret, n, &lost_at(d, i)->id);
 	return n;
 }
 

@@ -192,8 +192,17 @@ static int set_command(struct disk_io *io, uint16_t lun)
 	return r;
 }
 
+static bool is_denied(const struct disk *d, const struct disk_io *io)
+{
+	return reservation_is_taken(d) && io->op != DISK_READ && io->op != DISK_FLUSH;
+}
+
 static bool send(struct disk *d, struct disk_io *io)
 {
+	if (is_denied(d, io)) {
+		complete(io, -EBADE);
+		return true;
+	}
 	if (fence_blocks(d, io)) {
 		list_remove(&io->link);
 		list_push_back(&d->fencing, &io->link);
@@ -346,12 +355,12 @@ static void act(struct disk_io *io, enum action a, int res)
 		retry(io, res);
 }
 
-static void note_sense(struct disk *d, const struct scsi_sense *s)
+static void note_sense(struct disk_path *p, const struct scsi_sense *s)
 {
 	if (s->key == 0x6)
-		notice_attention(d, s->asc, s->ascq);
+		notice_attention(p, s->asc, s->ascq);
 	else if (s->key == 0x7 && s->asc == 0x27 && s->ascq == 0x07)
-		notice_set(d, DISK_SPACE_EXHAUSTED);
+		notice_set(p->disk, DISK_SPACE_EXHAUSTED);
 }
 
 static void judge_sense(struct disk_io *io)
@@ -361,7 +370,7 @@ static void judge_sense(struct disk_io *io)
 		retry(io, -EIO);
 		return;
 	}
-	note_sense(io->disk, &s);
+	note_sense(io->path, &s);
 	for (size_t i = 0; i < sizeof sense_rows / sizeof *sense_rows; i++) {
 		if ((sense_rows[i].key >= 0 && sense_rows[i].key != s.key) ||
 		    (sense_rows[i].asc >= 0 && sense_rows[i].asc != s.asc) ||
@@ -385,6 +394,9 @@ static void judge_status(struct disk_io *io)
 			retry(io, -EIO);
 	} else if (c->status == SCSI_BUSY || c->status == SCSI_TASK_SET_FULL) {
 		wait_busy(io, -EIO);
+	} else if (c->status == SCSI_RESERVATION_CONFLICT && reservation_conflict(io->path)) {
+		check_begin(io->path);
+		retry(io, -EBADE);
 	} else if (c->status == SCSI_RESERVATION_CONFLICT) {
 		notice_set(io->disk, DISK_RESERVATION_CONFLICT);
 		complete(io, -EBADE);
@@ -430,7 +442,7 @@ static void on_done(struct scsi_cmd *c)
 	else
 		judge_status(io);
 	if (p->disk->is_closing && !p->flying_count)
-		path_leave(p);
+		p->disk->events->idle(p->disk);
 }
 
 // --- the border ---

@@ -15,10 +15,14 @@ void notice_set(struct disk *d, enum disk_notice n)
 }
 
 // 2A/03 reservations preempted, 2A/04 reservations released, 2A/05 registrations preempted; 38/07
-// thin provisioning soft threshold reached.
-void notice_attention(struct disk *d, uint8_t asc, uint8_t ascq)
+// thin provisioning soft threshold reached. A reservation of the disk's own looks who did it.
+void notice_attention(struct disk_path *p, uint8_t asc, uint8_t ascq)
 {
-	if (asc == 0x2a && ascq >= 3 && ascq <= 5)
+	struct disk *d = p->disk;
+	bool is_of_reservation = asc == 0x2a && ascq >= 3 && ascq <= 5;
+	if (is_of_reservation && d->reservation.is_on)
+		path_unregistered(p);
+	else if (is_of_reservation)
 		notice_set(d, DISK_RESERVATION_LOST);
 	else if (asc == 0x38 && ascq == 7)
 		notice_set(d, DISK_SPACE_LOW);

@@ -34,7 +34,10 @@ static bool on_changed(void *arg, enum scsi_lu_change change, const struct err *
 static void on_attention(void *arg, uint8_t asc, uint8_t ascq)
 {
 	struct disk_path *p = arg;
-	notice_attention(p->disk, asc, ascq);
+	bool was_registered = p->is_registered;
+	notice_attention(p, asc, ascq);
+	if (was_registered && !p->is_registered)
+		check_begin(p);
 }
 
 static void on_up(struct scsi_session *s)
@@ -63,6 +66,7 @@ static void on_down(struct scsi_session *s, const struct err *why)
 {
 	struct disk_path *p = scsi_session_arg(s);
 	check_end(p);
+	reservation_path_down(p);
 	fence_path_down(p);
 	path_set_state(p, DISK_PATH_CONNECTING, why);
 	// What it has not sent goes another way, or waits in the disk's queue.
@@ -83,7 +87,7 @@ static void on_async(struct scsi_session *s, const uint8_t *sense, size_t sense_
 	struct disk_path *p = scsi_session_arg(s);
 	struct scsi_sense parsed;
 	if (scsi_sense_parse(sense, sense_len, &parsed))
-		notice_attention(p->disk, parsed.asc, parsed.ascq);
+		notice_attention(p, parsed.asc, parsed.ascq);
 	if (p->is_watched)
 		check_begin(p);
 }
@@ -92,6 +96,7 @@ static void on_closed(struct scsi_session *s, const struct err *why)
 {
 	struct disk_path *p = scsi_session_arg(s);
 	check_end(p);
+	reservation_path_down(p);
 	fence_path_down(p);
 	if (scsi_session_is_settled(s))
 		fence_path_settled(p);

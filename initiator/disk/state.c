@@ -28,6 +28,13 @@ bool disk_has_path(const struct disk *d)
 	return false;
 }
 
+void path_unregistered(struct disk_path *p)
+{
+	p->is_registered = false;
+	if (p->state == DISK_PATH_UP && !p->disk->reservation.is_taken)
+		path_set_state(p, DISK_PATH_CHECKING, NULL);
+}
+
 void path_set_wrong(struct disk_path *p, const struct err *why)
 {
 	struct disk *d = p->disk;

@@ -28,6 +28,11 @@ static const struct {
 				   "a path was lost with writes under way, and the target cannot say "
 			      "that they have ended: newer writes went on after the time of "
 			      "--fence-wait (check the data; docs/attach.md)"	      },
+	[DISK_TAKEN] = { "taken",
+				   "writes fail, as another host has registered with the disk or taken its "
+			 "reservation away (farblock-initiator reserve URL report names it; "
+			 "detach, and "
+			 "attach again when it has gone)"				  },
 };
 
 const char *disk_notice_word(enum disk_notice n)

@@ -177,6 +177,8 @@ static int attach(struct holder *h, struct err *e)
 	if (!r)
 		r = claim(h, e);
 	if (!r)
+		r = holder_reserve_disk(h, e);
+	if (!r)
 		r = holder_fence_former(h, e);
 	if (!r)
 		r = start(h, e);

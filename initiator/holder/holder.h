@@ -30,8 +30,10 @@ struct holder_config {
 	struct carrier_config carrier; // name and recovery are filled
 	struct disk_config disk;
 	bool is_shared; // the disk may be attached more than once to be written
-	bool is_root;	// it holds the root file system
-	char *argv0;	// its first byte becomes '@': spared at shutdown by systemd; NULL: not
+	// The disk is reserved for this host, which this tells from others; 0: it is not.
+	uint32_t reserving_host;
+	bool is_root; // it holds the root file system
+	char *argv0;  // its first byte becomes '@': spared at shutdown by systemd; NULL: not
 };
 
 // True for a name that can be a file's: letters, digits, '.', '_', '-', ':' and not first '.'.

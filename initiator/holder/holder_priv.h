@@ -49,8 +49,10 @@ struct holder {
 	char claim_name[DISK_IDENTITY_TEXT]; // "": the disk is shared or read only
 	atomic_bool is_resized, has_ended, has_no_path, is_stale, is_settled;
 	atomic_bool has_inherited, has_new_nexus; // nexuses.c
-	bool has_records;			  // what is left of them is recorded at the end
-	struct err ended_why;			  // set before has_ended
+	atomic_bool has_reserved;
+	struct err reserved_why; // set before has_reserved
+	bool has_records;	 // what is left of them is recorded at the end
+	struct err ended_why;	 // set before has_ended
 };
 
 // Each file calls those above it.
@@ -74,6 +76,9 @@ void holder_nexuses_end(struct holder *h);
 void holder_wake(struct holder *h); // any thread
 // Until the disk is ready, or a signal, which stays pending, ends the attempt.
 int holder_open_disk(struct holder *h, struct err *e);
+// Once the disk is claimed: reserves it, if that is configured. A signal, which stays pending, ends
+// that.
+int holder_reserve_disk(struct holder *h, struct err *e);
 // Requests fail from now on; does not wait.
 void holder_abandon_disk(struct holder *h);
 // Waits until its sessions have ended. Also on the chore's thread.

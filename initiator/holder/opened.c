@@ -101,6 +101,14 @@ static void on_inherited(void *arg)
 	holder_wake(h);
 }
 
+static void on_reserved(void *arg, const struct err *why)
+{
+	struct holder *h = arg;
+	h->reserved_why = *why;
+	atomic_store(&h->has_reserved, true);
+	holder_wake(h);
+}
+
 static void on_nexus(void *arg)
 {
 	struct holder *h = arg;
@@ -141,6 +149,7 @@ static void open_run(void *arg)
 		.notice = on_notice,
 		.nexus = on_nexus,
 		.inherited = on_inherited,
+		.reserved = on_reserved,
 		.closed = on_closed,
 	};
 	struct opening *o = arg;
@@ -240,6 +249,34 @@ int holder_open_disk(struct holder *h, struct err *e)
 	return e->code;
 }
 
+static void reserve_run(void *arg)
+{
+	const struct holder *h = arg;
+	disk_reserve(h->disk, h->config->reserving_host);
+}
+
+int holder_reserve_disk(struct holder *h, struct err *e)
+{
+	struct pollfd fds[] = {
+		{h->wake,	   POLLIN, 0},
+		{ h->signals, POLLIN, 0}
+	};
+	uint64_t count;
+	if (!h->config->reserving_host || h->config->disk.is_read_only)
+		return 0;
+	worker_call(h->worker, reserve_run, h);
+	while (!atomic_load(&h->has_reserved)) {
+		if (poll(fds, 2, -1) < 0)
+			continue; // EINTR
+		if (fds[0].revents && read(h->wake, &count, sizeof count) < 0)
+			continue; // EAGAIN
+		if (fds[1].revents)
+			return err_set(e, -ECANCELED, "%s: interrupted", h->config->name);
+	}
+	*e = h->reserved_why;
+	return e->code ? (err_prefix(e, "%s", h->config->name), e->code) : 0;
+}
+
 void holder_abandon_disk(struct holder *h)
 {
 	h->is_abandoned = true;
@@ -252,6 +289,11 @@ void holder_close_disk(struct holder *h)
 		worker_call(h->worker, close_run, h->disk);
 		wait_for(&h->closed);
 		holder_nexuses_end(h);
+		if (disk_is_left_reserved(h->disk))
+			log_warn("%s: the disk stays reserved, as a lost path may still write it "
+				 "or none could release it: the next attachment with --fence "
+				 "reservation takes the reservation over",
+				 h->config->name);
 		h->has_closed = true;
 	}
 }

@@ -20,6 +20,7 @@ struct json_object *holder_state(struct holder *h)
 		.login = h->config->login,
 		.disk = h->disk,
 		.no_path_retry = h->config->disk.no_path_retry,
+		.is_reserved = h->config->reserving_host && !h->config->disk.is_read_only,
 		.via = h->via->name,
 		.carrier = &h->info,
 		.state = is_detaching			? "detaching"

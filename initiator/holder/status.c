@@ -148,6 +148,7 @@ struct json_object *holder_status(const struct holder_status *s)
 	add_carrier(o, s->via, s->carrier);
 	add_facts(o, &r.facts);
 	add_no_path_retry(o, s->no_path_retry);
+	add_text(o, "fence", s->is_reserved ? "reservation" : "auto");
 	for (unsigned i = 0; i < r.count; i++)
 		json_object_array_add(paths, path_json(&r.paths[i], r.sessions[i]));
 	json_object_object_add(o, "paths", paths);

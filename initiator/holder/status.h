@@ -13,6 +13,7 @@ struct holder_status {
 	const char *state; // NULL: as the disk's notices say, else "attached"
 	struct disk *disk;
 	uint32_t no_path_retry; // of its configuration
+	bool is_reserved;	// ... it is to be
 	const char *via;
 	const struct carrier_info *carrier;
 };

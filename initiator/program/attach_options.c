@@ -3,12 +3,14 @@
 // resolver.
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/utf8.h"
 #include "initiator/holder/holder.h"
 #include "initiator/program/attach.h"
+#include "initiator/program/iscsi.h"
 #include "initiator/program/nexus.h"
 
 #define KEEP_RETRYING 86400 // seconds of one session; then another one is opened, for ever
@@ -64,6 +66,40 @@ static int fence_wait(const char *word, uint32_t *ret, struct err *e)
 			       "--fence-wait '%.40s': must be 1 to 86400 seconds, or never", word);
 	*ret = (uint32_t)n;
 	return 0;
+}
+
+// FNV-1a of the initiator's name and the machine's id, which a file system has that is not there
+// yet in an initramfs.
+static int host_of(const struct tool *t, uint32_t *ret, struct err *e)
+{
+	char name[ISCSI_NAME_MAX + 1], id[64] = "";
+	int r = iscsi_initiator_name(t, name, e);
+	FILE *f = t->o.is_root_disk || r < 0 ? NULL : fopen("/etc/machine-id", "re");
+	if (f && !fgets(id, sizeof id, f))
+		*id = 0;
+	if (f)
+		fclose(f);
+	uint32_t h = 0x811c9dc5u;
+	for (const char *p = name; r >= 0 && *p; p++)
+		h = (h ^ (uint8_t)*p) * 0x01000193u;
+	for (const char *p = id; *p; p++)
+		h = (h ^ (uint8_t)*p) * 0x01000193u;
+	*ret = h ? h : 1;
+	return r;
+}
+
+static int fence(const struct tool *t, uint32_t *ret_host, struct err *e)
+{
+	const char *word = t->o.fence;
+	*ret_host = 0;
+	if (!word || !strcmp(word, "auto"))
+		return 0;
+	if (strcmp(word, "reservation") != 0)
+		return err_set(e, -EINVAL, "--fence '%.40s': must be auto or reservation", word);
+	if (t->o.is_shared)
+		return err_set(e, -EINVAL,
+			       "--fence reservation: the disk is for one writer, not --shared");
+	return host_of(t, ret_host, e);
 }
 
 static int via(const char *word, const struct carrier_ops **ret, struct err *e)
@@ -179,8 +215,9 @@ static void root_disk(const struct tool_options *o, struct holder_config *c)
 		c->carrier.dead_seconds = KEEP_RETRYING;
 }
 
-static int read_words(const struct tool_options *o, struct holder_config *ret, struct err *e)
+static int read_words(const struct tool *t, struct holder_config *ret, struct err *e)
 {
+	const struct tool_options *o = &t->o;
 	*ret = (struct holder_config){
 		.run_dir = o->run_dir ? o->run_dir : HOLDER_RUN_DIR,
 		.carrier = {.place = o->place,
@@ -193,6 +230,7 @@ static int read_words(const struct tool_options *o, struct holder_config *ret, s
 	root_disk(o, ret);
 	if (via(o->via, &ret->via, e) < 0 || policy(o->policy, &ret->disk.policy, e) < 0 ||
 	    no_path_retry(o->no_path_retry, &ret->disk.no_path_retry, e) < 0 ||
+	    fence(t, &ret->reserving_host, e) < 0 ||
 	    fence_wait(o->fence_wait, &ret->disk.fence_wait, e) < 0 || place(o->place, e) < 0 ||
 	    texts(o, e) < 0)
 		return TOOL_USAGE;
@@ -204,7 +242,7 @@ int attach_plan_make(struct attach_plan *p, struct tool *t, struct holder_config
 {
 	unsigned n = t->o.arg_count;
 	*p = (struct attach_plan){ .tool = t };
-	int status = read_words(&t->o, ret, e);
+	int status = read_words(t, ret, e);
 	if (status)
 		return status;
 	if (t->o.replacement_timeout == TOOL_UNSET)

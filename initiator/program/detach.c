@@ -227,6 +227,8 @@ static void print_one(struct json_object *o)
 	       json_scalar_or_empty(o, "device"), json_scalar_or_empty(o, "via"), size,
 	       json_scalar_or_empty(o, "state"), json_scalar_or_empty(o, "identity"));
 	print_paths(o);
+	if (!strcmp(json_scalar_or_empty(o, "fence"), "reservation"))
+		printf("  fence      reservation\n");
 	print_notices(o);
 }
 

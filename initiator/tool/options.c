@@ -115,6 +115,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "root-disk", NULL, "the disk holds the root file system: its process needs no file of it, runs from the initramfs to the shutdown, and is started again if it dies", AT(is_root_disk), .verbs = TOOL_ATTACH},
 	{0, "policy", "POLICY", "selects among paths: service-time, queue-depth or round-robin; default: service-time", AT(policy), .verbs = TOOL_MAKE, .words = "service-time queue-depth round-robin"},
 	{0, "no-path-retry", "SECONDS", "how long requests wait while no path is up: seconds, queue (without end) or fail; default: queue", AT(no_path_retry), .verbs = TOOL_MAKE, .words = "queue fail"},
+	{0, "fence", "WAY", "how writes of a lost path are kept from coming late: auto, or reservation, which reserves the disk for this host and preempts the path; default: auto", AT(fence), .verbs = TOOL_MAKE, .words = "auto reservation"},
 	{0, "fence-wait", "SECONDS", "when a path is lost with writes under way and the target cannot say that they have ended: how long newer writes of the same blocks wait; seconds or never; default: 60", AT(fence_wait), .verbs = TOOL_MAKE, .words = "never"},
 	{0, "queues", "N", "queues of the device; default: chosen", AT(queues), on_number, .verbs = TOOL_MAKE, .lo = 1, .hi = 64},
 	{0, "depth", "N", "requests of a queue; default: chosen", AT(depth), on_number, .verbs = TOOL_MAKE, .lo = 1, .hi = 1024},

@@ -68,7 +68,7 @@ struct tool_options {
 	const char *type;
 	// Of attachments.
 	const char *name, *via, *place, *policy, *no_path_retry, *run_dir, *entry_dir;
-	const char *fence_wait;
+	const char *fence, *fence_wait;
 	const char *startup; // of a record that is saved
 	bool is_read_only, is_shared, stays, is_all, saves;
 	// Tells the nexuses of this machine's attachments apart, the same at each start, so that a

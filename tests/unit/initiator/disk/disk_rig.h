@@ -14,8 +14,8 @@ enum { BYTES = 3 << 20 }; // of a request: three commands
 static struct way ways[2];
 static struct worker *worker;
 static struct disk *disk;
-static sem_t ready, settled, closed, moved, done, stale, changed, faulty, inherited;
-static struct err ready_why, stale_why;
+static sem_t ready, settled, closed, moved, done, stale, changed, faulty, inherited, reserved;
+static struct err ready_why, stale_why, reserved_why;
 static uint8_t content[BYTES];
 
 static void on_ready(void *arg, const struct err *why)
@@ -69,6 +69,12 @@ static void on_inherited(void *arg)
 	sem_post(&inherited);
 }
 
+static void on_reserved(void *arg, const struct err *why)
+{
+	reserved_why = *why;
+	sem_post(&reserved);
+}
+
 static void on_closed(void *arg)
 {
 	sem_post(&closed);
@@ -82,6 +88,7 @@ static const struct disk_ops ops = { .ready = on_ready,
 				     .stale = on_stale,
 				     .notice = on_notice,
 				     .inherited = on_inherited,
+				     .reserved = on_reserved,
 				     .closed = on_closed };
 
 struct opening {
@@ -174,8 +181,8 @@ static int setup(void **state)
 	far.has_ways = true;
 	ways[0] = (struct way){ .alua = 0xff, .group = 1, .isid = 1, .tpgt = 1, .promises = 2 };
 	ways[1] = (struct way){ .alua = 0xff, .group = 2, .isid = 2, .tpgt = 1, .promises = 2 };
-	sem_t *const all[] = { &ready, &settled, &closed, &moved,    &done,
-			       &stale, &changed, &faulty, &inherited };
+	sem_t *const all[] = { &ready, &settled, &closed, &moved,     &done,
+			       &stale, &changed, &faulty, &inherited, &reserved };
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		sem_init(all[i], 0, 0);
 	return scsi_sync_worker_new(&worker, &e);

@@ -15,7 +15,20 @@
 #include "initiator/scsi_protocol.h"
 #include "transport/wire/be.h"
 
-enum { BLOCK = 512, BLOCKS = 16384, DEPTH = 64 };
+enum { BLOCK = 512, BLOCKS = 16384, DEPTH = 64, FAKE_KEYS = 8 };
+
+// Its persistent reservation: each key with the way that has registered it (NULL: another one).
+struct fake_reservation {
+	bool is_supported, has_no_abort; // all of it; without PREEMPT AND ABORT
+	struct {
+		uint64_t key;
+		const struct way *way;
+	} keys[FAKE_KEYS];
+	unsigned count;
+	uint64_t holder;
+	uint8_t type;	// 0: none
+	char said[256]; // the names of PERSISTENT RESERVE OUT commands that succeeded
+};
 
 static struct {
 	uint8_t disk[BLOCK * BLOCKS];
@@ -27,6 +40,7 @@ static struct {
 	uint64_t more_blocks; // than BLOCKS
 	_Atomic int refusals; // of an unavailable group
 	bool has_ways;	      // the sessions' configuration is a struct way *
+	struct fake_reservation pr;
 } far;
 
 struct fake;
@@ -199,6 +213,108 @@ static void remove_nexus(struct way *way, struct scsi_cmd *c)
 	way->removes++;
 }
 
+// --- its reservation ---
+
+static bool has_key(const struct way *way, uint64_t key)
+{
+	for (unsigned i = 0; i < far.pr.count; i++)
+		if (far.pr.keys[i].way == way && far.pr.keys[i].key == key)
+			return true;
+	return false;
+}
+
+static bool may_write(const struct way *way)
+{
+	for (unsigned i = 0; i < far.pr.count; i++)
+		if (far.pr.keys[i].way == way)
+			return true;
+	return !far.pr.type;
+}
+
+// All of key, or (0) of way. The number of them.
+static unsigned drop_keys(const struct way *way, uint64_t key)
+{
+	unsigned n = 0, all = far.pr.count;
+	for (unsigned i = 0; i < all; i++)
+		if (key ? far.pr.keys[i].key != key : far.pr.keys[i].way != way)
+			far.pr.keys[n++] = far.pr.keys[i];
+	far.pr.count = n;
+	return all - n;
+}
+
+static inline void add_key(const struct way *way, uint64_t key)
+{
+	assert_true(far.pr.count < FAKE_KEYS);
+	far.pr.keys[far.pr.count].way = way;
+	far.pr.keys[far.pr.count++].key = key;
+}
+
+static void reserve_in(struct scsi_cmd *c)
+{
+	uint8_t keys[8 + 8 * FAKE_KEYS] = { 0 }, held[24] = { 0 };
+	put_be32(keys + 4, 8 * far.pr.count);
+	for (unsigned i = 0; i < far.pr.count; i++)
+		put_be64(keys + 8 + 8 * (size_t)i, far.pr.keys[i].key);
+	put_be32(held + 4, far.pr.type ? 16 : 0);
+	put_be64(held + 8, far.pr.holder);
+	held[21] = far.pr.type;
+	if (c->cdb[1] == 0)
+		give(c, keys, 8 + 8 * far.pr.count);
+	else
+		give(c, held, far.pr.type ? 24 : 8);
+}
+
+static bool run_reserve_out(const struct way *way, uint8_t action, uint64_t key, uint64_t other)
+{
+	struct fake_reservation *r = &far.pr;
+	if (action == 6) {
+		drop_keys(way, 0);
+		if (other)
+			add_key(way, other);
+		return true;
+	}
+	if (!has_key(way, key) || (action == 1 && r->type && r->holder != key))
+		return false;
+	if (action == 3)
+		*r = (struct fake_reservation){ .is_supported = true };
+	if (action == 5 && !drop_keys(NULL, other))
+		return false;
+	if (action == 1 || (action == 5 && r->holder == other)) {
+		r->holder = key;
+		r->type = 5;
+	}
+	return true;
+}
+
+static void reserve_out(const struct way *way, struct scsi_cmd *c)
+{
+	static const char *const names[8] = {
+		[1] = "reserve ", [3] = "clear ", [5] = "preempt ", [6] = "register "
+	};
+	uint8_t action = c->cdb[1];
+	const uint8_t *list = c->sg->addr;
+	char said[sizeof far.pr.said];
+	assert_true(action < 8 && names[action]);
+	assert_true(c->cdb[2] == (action == 1 || action == 5 ? 5 : 0));
+	strcpy(said, far.pr.said);
+	if (action == 5 && far.pr.has_no_abort)
+		refuse(c);
+	else if (!run_reserve_out(way, action, get_be64(list), get_be64(list + 8)))
+		c->status = SCSI_RESERVATION_CONFLICT;
+	else
+		snprintf(far.pr.said, sizeof far.pr.said, "%s%s", said, names[action]);
+}
+
+static void reserve(const struct way *way, struct scsi_cmd *c)
+{
+	if (!far.pr.is_supported)
+		end_with(c, 5, 0x20, 0);
+	else if (c->cdb[0] == 0x5e)
+		reserve_in(c);
+	else
+		reserve_out(way, c);
+}
+
 static void execute(struct way *way, struct scsi_cmd *c)
 {
 	c->status = 0;
@@ -224,6 +340,10 @@ static void execute(struct way *way, struct scsi_cmd *c)
 	case 0xa4:
 		remove_nexus(way, c);
 		break;
+	case 0x5e:
+	case 0x5f:
+		reserve(way, c);
+		break;
 	case 0x25: // READ CAPACITY
 	case 0x9e:
 		capacity(c);
@@ -234,7 +354,9 @@ static void execute(struct way *way, struct scsi_cmd *c)
 	case 0x8a:
 		if (way)
 			way->commands++;
-		if (!is_refused(way, c))
+		if (c->is_write && !may_write(way))
+			c->status = SCSI_RESERVATION_CONFLICT;
+		else if (!is_refused(way, c))
 			move(c);
 		break;
 	default:
