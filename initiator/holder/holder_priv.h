@@ -16,9 +16,17 @@
 struct detaching {
 	bool is_forced;
 	bool is_late;		     // those that waited were told
+	bool is_retry;		     // of what a signal asked for
+	atomic_bool is_unused;	     // found so: what begins cannot be taken back
 	uint64_t begin_ms, until_ms; // until_ms: when they are told; 0: nothing is detached
 	int result;		     // of the chore
 	struct err why;
+};
+
+// A signal asked for the end, and the device was used: it ends as soon as it is not. serve.c
+struct stopping {
+	bool is_asked, is_told; // who uses it was logged
+	uint64_t again_ms;	// the next attempt; 0: none
 };
 
 struct holder {
@@ -36,6 +44,7 @@ struct holder {
 	struct control control;
 	struct chore chore; // what blocks: start and end of the carrier
 	struct detaching detaching;
+	struct stopping stopping;
 	int lock, claim, signals, wake;
 	char claim_name[DISK_IDENTITY_TEXT]; // "": the disk is shared or read only
 	atomic_bool is_resized, has_ended, has_no_path, is_stale, is_settled;

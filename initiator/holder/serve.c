@@ -15,6 +15,7 @@ enum { // milliseconds until those that wait are told that it takes long
 	PLAIN_MS = 45000,
 	FORCED_MS = 90000,
 	ABANDON_MS = 20000, // of a forced one: until the disk's requests fail
+	AGAIN_MS = 1000,    // from a refusal to the next attempt of what a signal asked for
 };
 
 uint64_t holder_now_ms(void)
@@ -32,17 +33,19 @@ static void detach_run(void *arg)
 	struct holder *h = arg;
 	struct detaching *d = &h->detaching;
 	d->result = d->is_forced ? 0 : h->via->check_unused(h->carrier, &d->why);
+	atomic_store(&d->is_unused, !d->result);
 	if (!d->result)
 		d->result = h->via->stop(h->carrier, d->is_forced, &d->why);
 	if (!d->result)
 		holder_close_disk(h);
 }
 
-static void detach_begin(struct holder *h, bool is_forced)
+static void detach_begin(struct holder *h, bool is_forced, bool is_retry)
 {
 	uint64_t now = holder_now_ms();
 	h->detaching = (struct detaching){
 		.is_forced = is_forced,
+		.is_retry = is_retry,
 		.begin_ms = now,
 		.until_ms = now + (!is_forced	     ? PLAIN_MS
 				   : h->is_abandoned ? FORCED_MS
@@ -67,14 +70,37 @@ static void answer_error(struct holder *h, const struct err *e, bool with_forced
 	json_object_put(o);
 }
 
+static void log_failed(struct holder *h)
+{
+	const struct detaching *d = &h->detaching;
+	struct stopping *s = &h->stopping;
+	if (!s->is_asked)
+		log_error("%s: cannot detach: %s", h->config->name, d->why.text);
+	else if (!s->is_told || !d->is_retry)
+		log_warn("%s: cannot detach: %s; it is detached as soon as nothing uses it",
+			 h->config->name, d->why.text);
+	s->is_told = true;
+}
+
 static void detach_failed(struct holder *h)
 {
 	const struct detaching *d = &h->detaching;
-	log_error("%s: cannot detach: %s", h->config->name, d->why.text);
+	log_failed(h);
 	answer_error(h, &d->why, d->is_forced);
 	// What was asked for meanwhile.
 	if (control_waiting(&h->control, HOLDER_DETACH_FORCE))
-		detach_begin(h, true);
+		detach_begin(h, true, false);
+	else if (h->stopping.is_asked)
+		h->stopping.again_ms = holder_now_ms() + AGAIN_MS;
+}
+
+static void on_again(struct holder *h)
+{
+	uint64_t at = h->stopping.again_ms;
+	if (!at || h->detaching.until_ms || holder_now_ms() < at)
+		return;
+	h->stopping.again_ms = 0;
+	detach_begin(h, false, true);
 }
 
 // Once it is answered nothing of it is left.
@@ -131,10 +157,12 @@ static void on_late(struct holder *h, uint64_t now)
 static void ask_detach(struct holder *h, bool is_forced)
 {
 	bool is_busy = h->detaching.until_ms != 0;
+	const struct detaching *d = &h->detaching;
+	bool is_asking = d->is_retry && !atomic_load(&d->is_unused);
 	if (!is_busy)
-		detach_begin(h, is_forced);
+		detach_begin(h, is_forced, false);
 	// Its requests may wait for a target that is away, and so may the detach without force.
-	else if (is_forced && !h->detaching.is_forced)
+	else if (is_forced && !d->is_forced && !is_asking)
 		holder_abandon_disk(h);
 }
 
@@ -160,8 +188,11 @@ static void on_clients(struct holder *h)
 static void on_signal(struct holder *h)
 {
 	struct signalfd_siginfo s;
-	if (read(h->signals, &s, sizeof s) == sizeof s)
-		ask_detach(h, false);
+	if (read(h->signals, &s, sizeof s) != sizeof s)
+		return;
+	// The disk of the root file system is used until the machine's end.
+	h->stopping = (struct stopping){ .is_asked = !h->config->is_root };
+	ask_detach(h, false);
 }
 
 static void take_size(struct holder *h)
@@ -193,10 +224,14 @@ static int timeout(const struct holder *h)
 {
 	uint64_t now = holder_now_ms(), until = h->detaching.until_ms;
 	int of_clients = control_timeout(&h->control, now);
-	if (!until || h->detaching.is_late)
+	if (!until)
+		until = h->stopping.again_ms;
+	else if (h->detaching.is_late)
+		until = 0;
+	if (!until)
 		return of_clients;
-	int of_detach = until > now ? (int)(until - now) : 0;
-	return of_clients < 0 || of_detach < of_clients ? of_detach : of_clients;
+	int left = until > now ? (int)(until - now) : 0;
+	return of_clients < 0 || left < of_clients ? left : of_clients;
 }
 
 int holder_serve(struct holder *h, struct err *e)
@@ -219,6 +254,7 @@ int holder_serve(struct holder *h, struct err *e)
 		}
 		if (fds[0].revents)
 			on_signal(h);
+		on_again(h);
 		on_clients(h);
 		on_late(h, holder_now_ms());
 	}

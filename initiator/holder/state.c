@@ -12,6 +12,9 @@
 
 struct json_object *holder_state(struct holder *h)
 {
+	// Whether a used device is unused yet is asked every second.
+	bool is_detaching = chore_is_busy(&h->chore) &&
+			    (!h->detaching.is_retry || atomic_load(&h->detaching.is_unused));
 	struct holder_status s = {
 		.name = h->config->name,
 		.login = h->config->login,
@@ -19,7 +22,7 @@ struct json_object *holder_state(struct holder *h)
 		.no_path_retry = h->config->disk.no_path_retry,
 		.via = h->via->name,
 		.carrier = &h->info,
-		.state = chore_is_busy(&h->chore)	? "detaching"
+		.state = is_detaching			? "detaching"
 			 : atomic_load(&h->is_stale)	? "another-disk"
 			 : atomic_load(&h->has_no_path) ? "no-path"
 							: NULL,

@@ -138,6 +138,26 @@ def a_used_device_is_not_detached(attachments, device, at):
     is_gone(attachments, device)
 
 
+def a_signal_ends_a_mounted_disk_once_it_is_unmounted(attachments, target, at):
+    """As a power-off does; what was written last is there."""
+    device = attach(attachments, target)
+    with Mount(device, at):
+        pid = attachments.one("disk")["pid"]
+        os.kill(pid, signal.SIGTERM)
+        eventually("a refusal", lambda: "cannot detach" in attachments.log("disk"))
+        want = write_files(at, 7)
+        run(["sync", "-f", at])
+    eventually("the end", lambda: not os.path.exists(f"/proc/{pid}"))
+    log = attachments.log("disk")
+    check(log.count("cannot detach") == 1 and f"mounted at '{at}'; it is detached as soon" in log, log)
+    is_gone(attachments, device)
+    device = attach(attachments, target)
+    with Mount(device, at):
+        check({n: s for n, s in sums(at).items() if n in want} == want, "the files are not there")
+    attachments.detach("disk")
+    is_gone(attachments, device)
+
+
 def a_used_device_is_detached_by_force(attachments, target, at):
     device = attach(attachments, target)
     with Mount(device, at):
@@ -260,6 +280,7 @@ def test():
             a_killed_target_is_waited_for(scratch, attachments, daemon, device, at)
             holes_and_zeroes_read_as_zeroes(device)
             a_used_device_is_not_detached(attachments, device, at)
+            a_signal_ends_a_mounted_disk_once_it_is_unmounted(attachments, target, at)
             a_used_device_is_detached_by_force(attachments, target, at)
             what_a_dead_process_left_is_cleared(attachments, target, at)
             what_a_dead_process_left_is_detached(attachments, target, at)

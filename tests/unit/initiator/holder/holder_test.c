@@ -22,7 +22,7 @@ static struct shared {		     // with the child
 	atomic_int reads_in;	     // a stage that reads the disk, whose target goes away before
 	atomic_int read_res;
 	atomic_bool is_used, is_busy;
-	atomic_uint stops;
+	atomic_uint stops, checks;
 } * shared;
 
 static struct way way;
@@ -104,6 +104,7 @@ static void fake_carrier_info(const struct carrier *c, struct carrier_info *ret)
 static int fake_check(const struct carrier *c, struct err *e)
 {
 	pass(CHECK);
+	atomic_fetch_add(&shared->checks, 1);
 	return atomic_load(&shared->is_used) ? err_set(e, -EBUSY, "/dev/fake7: mounted") : 0;
 }
 
@@ -313,6 +314,49 @@ static void either_signal_detaches(void **state)
 	}
 }
 
+static void wait_for_checks(unsigned more)
+{
+	unsigned want = atomic_load(&shared->checks) + more;
+	while (atomic_load(&shared->checks) < want)
+		pause_here();
+}
+
+static void a_signal_is_remembered_until_the_device_is_unused(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		attached();
+		atomic_store(&shared->is_used, true);
+		kill(child, i ? SIGINT : SIGTERM);
+		wait_for_checks(2);
+		expect_text("status", "state", "attached");
+		atomic_store(&shared->is_used, false);
+		is_left_clean();
+	}
+}
+
+static void a_request_to_detach_is_not_remembered(void **state)
+{
+	attached();
+	atomic_store(&shared->is_used, true);
+	expect_text("detach", "error", "/dev/fake7: mounted");
+	atomic_store(&shared->is_used, false);
+	expect_text("status", "state", "attached");
+	assert_int_equal(atomic_load(&shared->checks), 1);
+	expect_text("detach", "error", "");
+	is_left_clean();
+}
+
+static void force_ends_what_a_signal_waits_for(void **state)
+{
+	attached();
+	atomic_store(&shared->is_used, true);
+	kill(child, SIGTERM);
+	wait_for_checks(1);
+	expect_text("detach", "error", "/dev/fake7: mounted");
+	expect_text("detach force", "error", "");
+	is_left_clean();
+}
+
 static void a_signal_ends_a_start_that_waits_for_the_target(void **state)
 {
 	for (int i = 0; i < 2; i++) {
@@ -352,6 +396,9 @@ int main(void)
 		TEST(requests_are_answered_while_a_detach_blocks),
 		TEST(force_follows_a_detach_that_failed_meanwhile),
 		TEST(either_signal_detaches),
+		TEST(a_signal_is_remembered_until_the_device_is_unused),
+		TEST(a_request_to_detach_is_not_remembered),
+		TEST(force_ends_what_a_signal_waits_for),
 		TEST(a_signal_ends_a_start_that_waits_for_the_target),
 		TEST(force_fails_what_a_detach_waits_for),
 	};
