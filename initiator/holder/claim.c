@@ -26,6 +26,13 @@ static bool hash(const char *const *texts, unsigned count, uint8_t ret[EVP_MAX_M
 	return is_good;
 }
 
+void holder_take_target(void *arg, const char *key, const char *text, uint64_t number)
+{
+	struct holder_target *t = arg;
+	if (text && !strcmp(key, "target"))
+		snprintf(t->name, sizeof t->name, "%s", text);
+}
+
 int holder_claim_name(const struct disk_facts *f, const char *target, uint16_t lun,
 		      char ret[DISK_IDENTITY_TEXT], struct err *e)
 {

@@ -125,22 +125,15 @@ static int start(struct holder *h, struct err *e)
 struct place {
 	const struct disk *disk;
 	struct disk_path_info path;
-	char target[256];
+	struct holder_target target;
 };
-
-static void take_target(void *arg, const char *key, const char *text, uint64_t number)
-{
-	struct place *p = arg;
-	if (text && !strcmp(key, "target"))
-		snprintf(p->target, sizeof p->target, "%s", text);
-}
 
 static void place_run(void *arg)
 {
 	struct place *p = arg;
-	for (unsigned i = 0; i < disk_path_count(p->disk) && !*p->target; i++) {
+	for (unsigned i = 0; i < disk_path_count(p->disk) && !*p->target.name; i++) {
 		disk_path_info(p->disk, i, &p->path);
-		disk_path_describe(p->disk, i, take_target, p);
+		disk_path_describe(p->disk, i, holder_take_target, &p->target);
 	}
 }
 
@@ -153,7 +146,8 @@ static int claim(struct holder *h, struct err *e)
 	if (f->is_read_only || h->config->is_shared)
 		return 0;
 	worker_call(h->worker, place_run, &p);
-	int r = holder_claim_name(f, *p.target ? p.target : p.path.name, p.path.lun, name, e);
+	int r = holder_claim_name(f, *p.target.name ? p.target.name : p.path.name, p.path.lun, name,
+				  e);
 	if (!r)
 		r = holder_claim(h->config->run_dir, name, &h->claim, e);
 	if (r != -EADDRINUSE)

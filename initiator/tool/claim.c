@@ -11,20 +11,13 @@
 
 struct place {
 	struct tool_disk *disk;
-	char target[256];
+	struct holder_target target;
 };
-
-static void take_target(void *arg, const char *key, const char *text, uint64_t number)
-{
-	struct place *p = arg;
-	if (text && !strcmp(key, "target"))
-		snprintf(p->target, sizeof p->target, "%s", text);
-}
 
 static void place_run(void *arg)
 {
 	struct place *p = arg;
-	scsi_session_describe(scsi_sync_session(p->disk->sync), take_target, p);
+	scsi_session_describe(scsi_sync_session(p->disk->sync), holder_take_target, &p->target);
 }
 
 // What the unit reports; what it does not stays empty.
@@ -56,7 +49,7 @@ int tool_claim(struct tool *t, struct tool_disk *d, struct err *e)
 	int fd;
 	facts_of(d, &f);
 	worker_call(scsi_sync_worker(d->sync), place_run, &p);
-	int r = holder_claim_name(&f.disk, p.target, d->lun, name, e);
+	int r = holder_claim_name(&f.disk, p.target.name, d->lun, name, e);
 	if (r < 0)
 		return r;
 	r = holder_claim(dir, name, &fd, &why);

@@ -151,9 +151,10 @@ void lu_set_medium_changed(struct lu *lu)
 	lu->is_medium_new = true;
 }
 
-void lu_set_disk(struct lu *lu, uint64_t disk)
+void lu_set_disk(struct lu *lu, uint64_t disk, uint64_t awaited)
 {
 	lu->disk = disk;
+	lu->awaited = awaited;
 }
 
 void lu_set_absent(struct lu *lu)

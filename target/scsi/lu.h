@@ -32,9 +32,10 @@ struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 
 // Which disk it is: one that was closed and opened again has the same number, and no other disk has
-// it; 0: what stands in for any (lu_set_absent()). Without this call each unit is a disk of its
-// own. Control thread, before others know the LU.
-void lu_set_disk(struct lu *lu, uint64_t disk);
+// it; 0: what stands in for one whose file or device is missing (lu_set_absent()). awaited: what is
+// known of the number without the file, the same for a disk and what stands in for it; 0: nothing.
+// Without this call each unit is a disk of its own. Control thread, before others know the LU.
+void lu_set_disk(struct lu *lu, uint64_t disk, uint64_t awaited);
 
 // Its content is another one than initiators that knew the unit before have read: MEDIUM MAY HAVE
 // CHANGED for each I_T nexus at its first command. Control thread, before others know the LU.

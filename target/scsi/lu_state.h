@@ -44,7 +44,7 @@ struct lu {
 
 	int refs;				       // atomic
 	uint32_t id;				       // unique in this process, never reused
-	uint64_t disk;				       // lu_set_disk()
+	uint64_t disk, awaited;			       // lu_set_disk()
 	char *name;				       // of the storage object
 	struct backstore *error_filter, *delay_filter; // in the stack, or NULL. Control thread
 	const struct device_server *server;	       // lu_part.h

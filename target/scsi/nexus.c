@@ -148,6 +148,17 @@ static void set_first_attention(struct nexus_lun *nl)
 		ua_set(nl, UA_MEDIUM_CHANGED);
 }
 
+// The disk that was there before one is missing stays the known one. One that has been missing
+// since the login is known by what will be there.
+static void know_disk(struct nexus *n, const struct lun_entry *e)
+{
+	uint64_t *known = &n->disks[e->number];
+	if (e->lu->disk)
+		*known = e->lu->disk;
+	else if (!*known)
+		*known = e->lu->awaited;
+}
+
 int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct nexus_ops *ops,
 	      void *owner, struct lun_map *map)
 {
@@ -171,7 +182,7 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 		if (nl)
 			set_first_attention(nl);
 		n->luns[map->entries[i].number] = nl;
-		n->disks[map->entries[i].number] = map->entries[i].lu->disk;
+		know_disk(n, &map->entries[i]);
 		is_complete = nl != NULL;
 	}
 	if (!is_complete) {
@@ -221,14 +232,7 @@ void nexus_free(struct nexus *n)
 static bool is_withheld(const struct nexus *n, const struct lun_entry *e)
 {
 	uint64_t known = e->number < n->lun_limit ? n->disks[e->number] : 0;
-	return known && e->lu->disk && known != e->lu->disk;
-}
-
-// The disk that was there before one is missing stays the known one.
-static void know_disk(struct nexus *n, const struct lun_entry *e)
-{
-	if (e->lu->disk)
-		n->disks[e->number] = e->lu->disk;
+	return known && e->lu->disk && known != e->lu->disk && known != e->lu->awaited;
 }
 
 // The unit's storage appeared or went (lu_set_absent()): nl is replaced, and what it had to report

@@ -65,6 +65,45 @@ static void mark_luns(struct storage *s)
 	}
 }
 
+// FNV-1a.
+static uint64_t hash(uint64_t h, const void *from, size_t len)
+{
+	for (const uint8_t *at = from, *end = at + len; at < end; at++)
+		h = (h ^ *at) * 0x100000001b3u;
+	return h;
+}
+
+// What is known of a disk without its file or device; 0: nothing.
+static uint64_t awaited_disk(const struct storage *s)
+{
+	const char *dev = storage_get_option(s, "dev");
+	uint64_t h = 0xcbf29ce484222325u;
+	if (!dev)
+		return 0;
+	h = hash(h, s->type->name, strlen(s->type->name) + 1);
+	h = hash(h, s->wwn, strlen(s->wwn) + 1);
+	h = hash(h, dev, strlen(dev) + 1);
+	return h | 1ull << 63; // others are small numbers
+}
+
+// The same disk after it was reopened, or deleted and created again: the same serial number on the
+// same file or device, not only the same path. Each RAM disk is a disk of its own.
+static void set_disk(const struct storage *s)
+{
+	const char *dev = storage_get_option(s, "dev");
+	uint64_t awaited = awaited_disk(s), h = awaited;
+	struct stat st;
+	if (!dev)
+		return;
+	bool is_overlay = lu_backstore(s->lu)->limits.overlay; // reset makes a new file
+	if (!is_overlay && !stat(dev, &st)) {
+		h = hash(h, &st.st_rdev, sizeof st.st_rdev);
+		h = S_ISREG(st.st_mode) ? hash(h, &st.st_dev, sizeof st.st_dev) : h;
+		h = S_ISREG(st.st_mode) ? hash(h, &st.st_ino, sizeof st.st_ino) : h;
+	}
+	lu_set_disk(s->lu, h | 1ull << 63, awaited);
+}
+
 static void lu_closed(void *arg);
 
 // Without memory for it the LUN is missing until the storage opens.
@@ -86,7 +125,7 @@ static void absent_new(struct storage *s)
 		return;
 	}
 	lu_set_absent(s->absent);
-	lu_set_disk(s->absent, 0); // the disk that was there stays the known one
+	lu_set_disk(s->absent, 0, awaited_disk(s)); // the disk that was there stays the known one
 	lu_set_closed(s->absent, c->control, lu_closed, c);
 	alua_push(s);
 	mark_luns(s);
@@ -178,35 +217,6 @@ static void keep_choices(struct storage *s)
 	enum bs_overlay overlay = lu_backstore(s->lu)->limits.overlay;
 	if (overlay && !storage_get_option(s, "overlay"))
 		storage_set_option(s, "overlay", names[overlay], NULL);
-}
-
-// FNV-1a.
-static uint64_t hash(uint64_t h, const void *from, size_t len)
-{
-	for (const uint8_t *at = from, *end = at + len; at < end; at++)
-		h = (h ^ *at) * 0x100000001b3u;
-	return h;
-}
-
-// The same disk after it was reopened, or deleted and created again: the same serial number on the
-// same file or device, not only the same path. Each RAM disk is a disk of its own.
-static void set_disk(const struct storage *s)
-{
-	const char *dev = storage_get_option(s, "dev");
-	uint64_t h = 0xcbf29ce484222325u;
-	struct stat st;
-	if (!dev)
-		return;
-	h = hash(h, s->type->name, strlen(s->type->name) + 1);
-	h = hash(h, s->wwn, strlen(s->wwn) + 1);
-	h = hash(h, dev, strlen(dev) + 1);
-	bool is_overlay = lu_backstore(s->lu)->limits.overlay; // reset makes a new file
-	if (!is_overlay && !stat(dev, &st)) {
-		h = hash(h, &st.st_rdev, sizeof st.st_rdev);
-		h = S_ISREG(st.st_mode) ? hash(h, &st.st_dev, sizeof st.st_dev) : h;
-		h = S_ISREG(st.st_mode) ? hash(h, &st.st_ino, sizeof st.st_ino) : h;
-	}
-	lu_set_disk(s->lu, h | 1ull << 63); // others are small numbers
 }
 
 static int open_lu(struct storage *s, bool is_new, struct err *e)
