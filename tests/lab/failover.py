@@ -94,8 +94,8 @@ def measure(scratch, switch, machines, asked):
     target = TARGETS[asked.target](other, scratch, is_srp, asked.groups, names)
     side = INITIATORS[asked.initiator](machine, target, asked.words)
     side.begin()
-    side.kernel.in_background("stamps", f"cp /host{stamps(scratch)} /run/stamps && exec /run/stamps "
-                              f"{side.device} {BLOCKS} {HOLD_MS} {STOP}")
+    side.kernel.in_background("stamps", f"rm -f {STOP}; cp /host{stamps(scratch)} /run/stamps && "
+                              f"exec /run/stamps {side.device} {BLOCKS} {HOLD_MS} {STOP}")
     time.sleep(5)
     for _ in range(asked.outages):
         found.append(outage(machine, switch, side, asked))
