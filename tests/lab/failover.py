@@ -1,96 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Do old writes come back below the kernel's initiator? open-iscsi and dm-multipath of the lab's
-guest, two paths to one LUN, each through a relay. In an outage the first path's relay holds what it
-receives, without a word, and delivers it afterwards, as a network does that was only slow. Meanwhile
-the kernel fails over, sends the writes again on the second path, and newer ones after them. Counts
-the acknowledged writes that older ones have replaced (docs/fences.md). Not a test.
+"""Do old writes come back when a path is lost, and how long does a request take? An initiator and a
+target in a guest each, two paths to one LUN. In an outage the network holds the frames of the busier
+path, without a word, and delivers them afterwards, as one does that was only slow, or loses them.
+Meanwhile the initiator fails over, sends the writes again on the other path, and newer ones after
+them. Counts the acknowledged writes that older ones have replaced (docs/fences.md). Not a test.
 
-    failover.py farblockd|lio [--outages N] [--seconds FROM TO]
+    failover.py farblockd|lio open-iscsi|ib_srp|farblock-initiator [OPTION...] [-- WORD...]
 
+WORDs are for farblock-initiator attach (--fence-wait 10), or are parameters of the module ib_srp.
 Needs tests/lab/prepare.sh to have run."""
 
 import argparse
 import os
 import random
-import socket
-import struct
+import statistics
 import sys
-import threading
 import time
-from types import SimpleNamespace
+from typing import NamedTuple
 
 import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
-import fence_targets
 import guest
 import net
-import open_iscsi
+from failover_sides import INITIATORS, TARGETS, ib_srp_names
 from kernel import wait_until
-from multipath import Multipath
+from switch import TO_INITIATOR, TO_TARGET, Switch
 
-BLOCKS, HOLD_MS = 16, 300
+BLOCKS, HOLD_MS, WRITE = 32, 300, 4096
 STOP = "/run/stamps.stop"
-SETTINGS = {**open_iscsi.IMPATIENT, "node.session.timeo.replacement_timeout": "3",
-            "node.conn[0].timeo.login_timeout": "5", "node.session.iscsi.MaxBurstLength": "262144",
-            "node.session.iscsi.InitialR2T": "No"}
-
-
-class Relay(threading.Thread):
-    """Forwards the connections to one address; while held, nothing leaves it."""
-
-    def __init__(self, here, there):
-        super().__init__(daemon=True)
-        self.there, self.open, self.kept = there, threading.Event(), 0
-        self.open.set()
-        self.listener = socket.create_server(here)
-        self.start()
-
-    def run(self):
-        while True:
-            client, _ = self.listener.accept()
-            threading.Thread(target=self.connect, args=(client,), daemon=True).start()
-
-    def connect(self, client):
-        self.open.wait()
-        server = socket.create_connection(self.there)
-        for one in (client, server):
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for pair in ((client, server), (server, client)):
-            threading.Thread(target=self.pump, args=pair, daemon=True).start()
-
-    def pump(self, source, sink):
-        """A reset is passed on as one, after what came before it."""
-        held = []
-        reader = threading.Thread(target=self.read, args=(source, held), daemon=True)
-        reader.start()
-        try:
-            while True:
-                if not held:
-                    time.sleep(0.002)
-                    continue
-                self.open.wait()
-                data = held.pop(0)
-                if not isinstance(data, bytes):
-                    break
-                sink.sendall(data)
-            if data == "reset":
-                sink.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                sink.close()
-            else:
-                sink.shutdown(socket.SHUT_WR)
-        except OSError:
-            source.close()
-
-    def read(self, source, held):
-        try:
-            while data := source.recv(262144):
-                if not self.open.is_set():
-                    self.kept += len(data)
-                held.append(data)
-            held.append("end")
-        except OSError:
-            held.append("reset")
+DIRECTIONS = {"both": (TO_TARGET, TO_INITIATOR), "to-target": (TO_TARGET,)}
 
 
 def stamps(scratch):
@@ -100,56 +39,89 @@ def stamps(scratch):
     return path
 
 
-def log(machine):
+def lines(machine):
     return machine.run("cat /run/stamps.log; true").splitlines()
 
 
-def outages(target, machine, scratch, asked):
-    relays = [Relay((host, net.PORT + 10), target.portals[name])
-              for host, name in zip(net.HOSTS, ("same", "other"))]
+def busier(switch):
+    """The path that carries most now."""
+    before = switch.passed()
+    time.sleep(1)
+    carried = [now - then for now, then in zip(switch.passed(), before)]
+    return carried.index(max(carried))
+
+
+class Outage(NamedTuple):
+    seconds: float
+    failed_over: bool
+    held: int  # bytes for the target
+    came_back: int  # acknowledged writes that older ones have replaced
+    slowest: float  # request, seconds
+
+
+def outage(machine, switch, side, asked):
+    before, seconds, path = len(lines(machine)), random.uniform(*asked.seconds), busier(switch)
+    switch.cut(path, DIRECTIONS[asked.direction], asked.lossy)
+    time.sleep(seconds)
+    failed_over = side.working() == 1
+    held = switch.heal()
+    wait_until(lambda: side.working() == 2, "both paths are used")
+    time.sleep(5)
+    new = lines(machine)[before:]
+    found = Outage(seconds, failed_over, held, sum("came back" in line for line in new),
+                   max((float(line.split()[2]) for line in new if line.startswith("slow ")), default=0))
+    print(f"| path {path}, {seconds:.0f} s | failed over: {'yes' if failed_over else 'no'} | "
+          f"{held} bytes held | {found.came_back} came back | slowest request {found.slowest:.1f} s |",
+          flush=True)
+    return found
+
+
+def total(target, asked, found):
+    slowest, back = [one.slowest for one in found], [one.came_back for one in found]
+    print(f"{target.version()}, {asked.initiator} {' '.join(asked.words)}, {asked.groups} group(s): "
+          f"{len(found)} outages of {min(found).seconds:.0f} to {max(found).seconds:.0f} s, "
+          f"{sum(one.failed_over for one in found)} with a failover, "
+          f"{sum(one.held >= WRITE for one in found)} with {WRITE} bytes held; "
+          f"{sum(back)} came back in {sum(map(bool, back))}; slowest request: median "
+          f"{statistics.median(slowest):.1f} s ({min(slowest):.1f} to {max(slowest):.1f})", flush=True)
+
+
+def measure(scratch, switch, machines, asked):
+    machine, other = machines
     machine.run(f"ip addr replace {net.GUESTS[1]}/24 dev eth0")
-    initiator = open_iscsi.Initiator(machine, net.HOSTS[0], SETTINGS)
-    paths = SimpleNamespace(iqn=target.iqn, portals=[(host, net.PORT + 10) for host in net.HOSTS])
-    with Multipath(machine) as multipath:
-        for number in (0, 1):
-            initiator.login(paths, number)
-        device = multipath.device(2)
-        initiator.in_background("stamps", f"/host{stamps(scratch)} {device} {BLOCKS} {HOLD_MS} {STOP}")
-        for number in range(1, asked.outages + 1):
-            before, seconds = len(log(machine)), random.uniform(*asked.seconds)
-            relays[0].kept = 0
-            relays[0].open.clear()
-            time.sleep(seconds)
-            failed_over = len(multipath.working()) == 1
-            relays[0].open.set()
-            wait_until(lambda: len(multipath.working()) == 2, "both paths are used")
-            time.sleep(5)
-            print(f"| {target.version()} | outage {number} | {seconds:.0f} s | failed over: "
-                  f"{'yes' if failed_over else 'no'} | {relays[0].kept} bytes held | "
-                  f"{len(log(machine)) - before} old writes came back |", flush=True)
-        machine.run(f"touch {STOP}")
-        print(initiator.finished("stamps").splitlines()[-1], flush=True)
-        initiator.end()
+    is_srp, found = asked.initiator == "ib_srp", []
+    names = ib_srp_names(machine) if is_srp else []
+    target = TARGETS[asked.target](other, scratch, is_srp, asked.groups, names)
+    side = INITIATORS[asked.initiator](machine, target, asked.words)
+    side.begin()
+    side.kernel.in_background("stamps", f"rm -f {STOP}; cp /host{stamps(scratch)} /run/stamps && "
+                              f"exec /run/stamps {side.device} {BLOCKS} {HOLD_MS} {STOP}")
+    time.sleep(5)
+    for _ in range(asked.outages):
+        found.append(outage(machine, switch, side, asked))
+    total(target, asked, found)
+    machine.run(f"touch {STOP}")
+    print(side.kernel.finished("stamps").splitlines()[-1], flush=True)
+    side.end()
 
 
 def run():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("target", choices=("farblockd", "lio"))
+    parser.add_argument("target", choices=TARGETS)
+    parser.add_argument("initiator", choices=INITIATORS)
+    parser.add_argument("words", nargs="*", help="for the initiator, after --")
     parser.add_argument("--outages", type=int, default=10)
     parser.add_argument("--seconds", type=float, nargs=2, default=(10, 30))
+    parser.add_argument("--groups", type=int, choices=(1, 2), default=1,
+                        help="portal groups of iSCSI: both portals in one, or one for each")
+    parser.add_argument("--direction", choices=DIRECTIONS, default="both")
+    parser.add_argument("--lossy", action="store_true", help="frames are lost, not held")
     asked = parser.parse_args()
-    if not os.environ.get("FARBLOCK_LAB_INSIDE"):
-        net.enter([sys.executable, *sys.argv])
     with farblock.Scratch() as scratch:
-        target = fence_targets.KINDS[asked.target](scratch, 0, None)
-        if asked.target == "lio":
-            target.guest.shares_host = True
-            with target:
-                outages(target, target.guest, scratch, asked)
-        else:
-            net.up()
-            with target, guest.Guest(scratch, net.Tap, shares_host=True) as machine:
-                outages(target, machine, scratch, asked)
+        switch = Switch(scratch)
+        with guest.Guest(scratch, switch.ports[0], "initiator", shares_host=True) as machine, \
+                guest.Guest(scratch, switch.ports[1], "target", shares_host=True) as other:
+            measure(scratch, switch, (machine, other), asked)
     return 0
 
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // stamps DEVICE BLOCKS MILLISECONDS STOP_FILE: for failover.py. A thread for each of so many blocks
-// writes rising numbers to it, one at a time, and reads it for so long after each acknowledgement.
-// A number that is lower than the one acknowledged is an old write that came back: a line each, and
-// at the end, once the file STOP_FILE exists, the totals.
+// writes rising numbers to it, one at a time, and reads it so long after each acknowledgement.
+// A number that is lower than the one acknowledged is an old write that came back: a line each, as
+// has each request that took longer than a second. At the end, once the file STOP_FILE exists,
+// the totals.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIZE = 4096, APART = 1 << 20, READ_EVERY_MS = 100 };
+enum { SIZE = 4096, APART = 1 << 20, SLOW_SECONDS = 1 };
 
 static int device, hold_ms;
 static const char *stop_file;
@@ -32,19 +34,42 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+// Tells of a request that was slow.
+static void judge(const char *what, long number, double since)
+{
+	double took = now() - since;
+	if (took > SLOW_SECONDS) {
+		printf("slow %s %.1f block %ld\n", what, took, number);
+		fflush(stdout);
+	}
+}
+
+static bool read_block(uint64_t *block, long number)
+{
+	double begin = now();
+	bool is_read = pread(device, block, SIZE, number * APART) == SIZE;
+	judge("read", number, begin);
+	return is_read;
+}
+
+static bool write_block(const uint64_t *block, long number)
+{
+	double begin = now();
+	bool is_written = pwrite(device, block, SIZE, number * APART) == SIZE;
+	judge("write", number, begin);
+	return is_written;
+}
+
 static void watch(uint64_t *block, long number, uint64_t acknowledged)
 {
-	for (int waited = 0; waited < hold_ms; waited += READ_EVERY_MS) {
-		if (pread(device, block, SIZE, number * APART) != SIZE) {
-			atomic_fetch_add(&errors, 1);
-		} else if (*block < acknowledged) {
-			atomic_fetch_add(&violations, 1);
-			printf("%.1f block %ld: %lu came back, %lu was acknowledged\n", now(),
-			       number, (unsigned long)*block, (unsigned long)acknowledged);
-			fflush(stdout);
-			return;
-		}
-		sleep_ms(READ_EVERY_MS);
+	sleep_ms(hold_ms);
+	if (!read_block(block, number)) {
+		atomic_fetch_add(&errors, 1);
+	} else if (*block < acknowledged) {
+		atomic_fetch_add(&violations, 1);
+		printf("%.1f block %ld: %lu came back, %lu was acknowledged\n", now(), number,
+		       (unsigned long)*block, (unsigned long)acknowledged);
+		fflush(stdout);
 	}
 }
 
@@ -58,7 +83,7 @@ static void *write_and_watch(void *argument)
 	for (uint64_t stamp = 1; access(stop_file, F_OK); stamp++) {
 		for (size_t i = 0; i < SIZE / sizeof(*block); i++)
 			block[i] = stamp;
-		if (pwrite(device, block, SIZE, number * APART) != SIZE) {
+		if (!write_block(block, number)) {
 			atomic_fetch_add(&errors, 1);
 			sleep_ms(1000);
 			continue;
