@@ -23,7 +23,7 @@ struct rig {
 	int tmf_done, ping_done, asyncs;
 	uint8_t mem[CMDS][512];
 	bool logs_out_when_done, frees_when_done;
-	bool is_settled; // when it closed
+	bool is_settled;	      // when it closed
 	void (*on_up)(struct rig *r); // every time
 	struct msg start;
 };
