@@ -61,9 +61,10 @@ int holder_claim(const char *run_dir, const char *name, int *ret_fd, struct err 
 	snprintf(path, sizeof path, "%s/%s.disk", run_dir, name);
 	int r = lockfile_take(path, ret_fd, e);
 	// The directory may have been removed with the lock of a process that lives.
-	if (r || !holder_lost(run_dir, name, "disk"))
+	if (r == -EADDRINUSE || !holder_lost(run_dir, name, "disk"))
 		return r;
-	close(*ret_fd);
+	if (!r)
+		close(*ret_fd);
 	*ret_fd = -1;
 	return -EADDRINUSE;
 }

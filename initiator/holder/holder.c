@@ -143,12 +143,12 @@ static int claim(struct holder *h, struct err *e)
 	const struct disk_facts *f = disk_facts(h->disk);
 	struct place p = { .disk = h->disk };
 	char *name = h->claim_name;
-	if (f->is_read_only || h->config->is_shared)
+	if (f->is_read_only)
 		return 0;
 	worker_call(h->worker, place_run, &p);
 	int r = holder_claim_name(f, *p.target.name ? p.target.name : p.path.name, p.path.lun, name,
 				  e);
-	if (!r)
+	if (!r && !h->config->is_shared)
 		r = holder_claim(h->config->run_dir, name, &h->claim, e);
 	if (r != -EADDRINUSE)
 		return r;

@@ -46,7 +46,7 @@ struct holder {
 	struct detaching detaching;
 	struct stopping stopping;
 	int lock, claim, signals, wake;
-	char claim_name[DISK_IDENTITY_TEXT]; // "": the disk is shared or read only
+	char claim_name[DISK_IDENTITY_TEXT]; // "": the disk is read only
 	atomic_bool is_resized, has_ended, has_no_path, is_stale, is_settled;
 	atomic_bool has_inherited, has_new_nexus; // nexuses.c
 	atomic_bool has_reserved;

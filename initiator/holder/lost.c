@@ -23,6 +23,7 @@ enum { END_MS = 50000 }; // longer than a process waits for an orderly detach
 
 struct search {
 	const char *run_dir;
+	char folder[PATH_MAX]; // the same without symbolic links, as /proc shows it
 	bool (*found)(void *arg, const char *file, pid_t pid);
 	void *arg;
 	bool is_over;
@@ -47,7 +48,7 @@ static void look_at(struct search *s, int fds, const char *fd, pid_t pid)
 	if (n < 0)
 		return; // closed meanwhile
 	target[n] = 0;
-	char *file = removed_in(target, s->run_dir);
+	char *file = *s->folder ? removed_in(target, s->folder) : NULL;
 	if (!file && !strcmp(s->run_dir, HOLDER_RUN_DIR))
 		file = removed_in(target, OLD_RUN_DIR);
 	if (file)
@@ -69,8 +70,30 @@ static void look_in(struct search *s, pid_t pid)
 		closedir(fds);
 }
 
+// The directory itself may have been removed, too.
+static void find_folder(struct search *s)
+{
+	char above[PATH_MAX], whole[PATH_MAX];
+	size_t len = strlen(s->run_dir);
+	while (len > 1 && s->run_dir[len - 1] == '/')
+		len--;
+	snprintf(above, sizeof above, "%.*s", (int)len, s->run_dir);
+	if (realpath(above, s->folder))
+		return;
+	char *slash = strrchr(above, '/');
+	bool is_below = slash && slash != above;
+	if (slash)
+		*slash = 0;
+	if (!realpath(is_below ? above : slash ? "/" : ".", whole))
+		return;
+	int n = snprintf(s->folder, sizeof s->folder, "%s/%s", whole[1] ? whole : "",
+			 slash ? slash + 1 : above);
+	s->folder[(size_t)n < sizeof s->folder ? (size_t)n : 0] = 0;
+}
+
 static void look(struct search *s)
 {
+	find_folder(s);
 	DIR *proc = opendir("/proc");
 	struct dirent *d;
 	while (proc && !s->is_over && (d = readdir(proc)))

@@ -2,6 +2,7 @@
 // The I_T nexuses that write an attached disk, in a file beside its claim: a process that dies
 // leaves them, with writes that the target may still execute, and its successor fences them before
 // the first request. The program's thread, or the chore's; the disk is asked on its worker.
+#include <dirent.h>
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -9,9 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/json/json.h"
+#include "core/lockfile.h"
 #include "core/log.h"
 #include "core/whole_file.h"
 #include "initiator/holder/holder_priv.h"
@@ -20,16 +24,33 @@ struct list_of {
 	struct disk *disk;
 	struct disk_nexus nexuses[DISK_NEXUSES_MAX];
 	unsigned count;
-	bool is_lost; // only those that are not fenced
+	bool is_lost;		// only those that are not fenced
+	struct timespec newest; // of the files that were read
 	int r;
 };
 
-// Of the disk, whatever the attachment is called; several writers of a shared disk have one each.
+#define SUFFIX ".nexuses"
+
+// CLAIM.nexuses of the disk's one writer; CLAIM.NAME.nexuses of each that shares it.
 static void path_of(const struct holder *h, char ret[PATH_MAX])
 {
-	bool is_claimed = *h->claim_name;
-	snprintf(ret, PATH_MAX, "%s/%s%s.nexuses", h->config->run_dir, is_claimed ? "" : "name.",
-		 is_claimed ? h->claim_name : h->config->name);
+	bool is_shared = h->config->is_shared;
+	snprintf(ret, PATH_MAX, "%s/%s%s%s" SUFFIX, h->config->run_dir, h->claim_name,
+		 is_shared ? "." : "", is_shared ? h->config->name : "");
+}
+
+// Whether file is a record of the disk, and the lock of who wrote it: of its claim, or its name.
+static bool is_record(const struct holder *h, const char *file, char lock[NAME_MAX + 1])
+{
+	size_t n = strlen(h->claim_name), len = strlen(file), end = sizeof SUFFIX - 1;
+	if (len < n + end || strncmp(file, h->claim_name, n) || strcmp(file + len - end, SUFFIX) ||
+	    file[n] != '.')
+		return false;
+	if (len == n + end)
+		snprintf(lock, NAME_MAX + 1, "%s.disk", h->claim_name);
+	else
+		snprintf(lock, NAME_MAX + 1, "%.*s.lock", (int)(len - end - n - 1), file + n + 1);
+	return true;
 }
 
 static const struct {
@@ -98,7 +119,7 @@ static int take(struct json_object *o, struct list_of *ret)
 {
 	struct json_object *a = json_field(o, "nexuses");
 	size_t n = json_object_is_type(a, json_type_array) ? json_object_array_length(a) : SIZE_MAX;
-	if (n > DISK_NEXUSES_MAX)
+	if (n > DISK_NEXUSES_MAX - ret->count)
 		return -EINVAL;
 	for (size_t i = 0; i < n; i++)
 		if (!take_nexus(json_object_array_get_idx(a, i), &ret->nexuses[ret->count++]))
@@ -106,7 +127,7 @@ static int take(struct json_object *o, struct list_of *ret)
 	return 0;
 }
 
-// Empty: nothing was left.
+// Adds those of a file, if there is one.
 static int load(const char *path, struct list_of *ret, struct err *e)
 {
 	char *text;
@@ -128,6 +149,83 @@ static int load(const char *path, struct list_of *ret, struct err *e)
 			"(remove the file once nothing of the former process is under way)",
 			path);
 	return r;
+}
+
+// ---- of processes that are dead ----
+
+// Locks the record of another one; -1: it lives, or begins. Without a claim of our own the disk's
+// one writer may live, too.
+static int lock_record(const struct holder *h, const char *lock)
+{
+	char path[PATH_MAX], name[NAME_MAX + 1];
+	struct err ignored;
+	int fd;
+	const char *suffix = strrchr(lock, '.') + 1;
+	snprintf(name, sizeof name, "%.*s", (int)(suffix - 1 - lock), lock);
+	snprintf(path, sizeof path, "%s/%s", h->config->run_dir, lock);
+	if (holder_lost(h->config->run_dir, name, suffix) || lockfile_take(path, &fd, &ignored) < 0)
+		return -1;
+	return fd;
+}
+
+static bool is_own_lock(const struct holder *h, const char *lock)
+{
+	const char *suffix = strrchr(lock, '.');
+	size_t n = strlen(h->config->name);
+	if (!strcmp(suffix, ".disk"))
+		return h->claim >= 0;
+	return (size_t)(suffix - lock) == n && !strncmp(lock, h->config->name, n);
+}
+
+// Calls visit for each record of the disk that a dead process has left, or this attachment.
+static int each_record(struct holder *h, struct list_of *l,
+		       int (*visit)(struct holder *h, const char *path, struct list_of *l,
+				    struct err *e),
+		       struct err *e)
+{
+	char path[PATH_MAX], lock[NAME_MAX + 1];
+	struct dirent *d;
+	int r = 0;
+	DIR *folder = opendir(h->config->run_dir);
+	if (!folder)
+		return err_errno(e, -errno, "%s", h->config->run_dir);
+	while (!r && (d = readdir(folder))) {
+		if (!is_record(h, d->d_name, lock))
+			continue;
+		bool is_own = is_own_lock(h, lock);
+		int fd = is_own ? -1 : lock_record(h, lock);
+		snprintf(path, sizeof path, "%s/%s", h->config->run_dir, d->d_name);
+		if (is_own || fd >= 0)
+			r = visit(h, path, l, e);
+		if (fd >= 0)
+			close(fd);
+	}
+	closedir(folder);
+	return r;
+}
+
+static bool is_newer(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+static int load_record(struct holder *h, const char *path, struct list_of *l, struct err *e)
+{
+	struct stat st;
+	if (!stat(path, &st) && is_newer(&st.st_ctim, &l->newest))
+		l->newest = st.st_ctim;
+	return load(path, l, e);
+}
+
+// Its process may have begun again meanwhile, and died.
+static int remove_record(struct holder *h, const char *path, struct list_of *l, struct err *e)
+{
+	char own[PATH_MAX];
+	struct stat st;
+	path_of(h, own);
+	if (strcmp(path, own) != 0 && !stat(path, &st) && !is_newer(&st.st_ctim, &l->newest))
+		unlink(path);
+	return 0;
 }
 
 // ---- on the disk's worker ----
@@ -174,11 +272,9 @@ static int wait_inherited(struct holder *h, struct err *e)
 int holder_fence_former(struct holder *h, struct err *e)
 {
 	struct list_of l = { .disk = h->disk };
-	char path[PATH_MAX];
 	if (disk_facts(h->disk)->is_read_only)
 		return 0;
-	path_of(h, path);
-	int r = load(path, &l, e);
+	int r = each_record(h, &l, load_record, e);
 	if (r < 0)
 		return r;
 	if (l.count)
@@ -188,9 +284,11 @@ int holder_fence_former(struct holder *h, struct err *e)
 			h->config->name, l.count);
 	worker_call(h->worker, inherit_run, &l);
 	if (l.r < 0)
-		return err_errno(e, l.r, "%s", path);
+		return err_errno(e, l.r, "%s", h->config->name);
 	r = wait_inherited(h, e);
-	return r < 0 ? r : holder_record_nexuses(h, e);
+	if (!r)
+		r = holder_record_nexuses(h, e);
+	return r < 0 ? r : each_record(h, &l, remove_record, e);
 }
 
 int holder_record_nexuses(struct holder *h, struct err *e)

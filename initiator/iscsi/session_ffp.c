@@ -52,7 +52,8 @@ static int logout_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const 
 	if (s->state != SESSION_LOGOUT || get_be32(h->itt) != s->logout_tag)
 		return err_set(e, -EPROTO, "unexpected Logout Response");
 	struct err none = { 0 };
-	s->scsi.is_settled = true;
+	// After another response it may still execute what was sent.
+	s->scsi.is_settled = h->response == ISCSI_LOGOUT_RSP_OK;
 	if (!s->wants_relogin && s->config.provider_count) {
 		timer_arm(s->worker, &s->timer, CLOSE_TIMEOUT_USEC);
 		return 0;

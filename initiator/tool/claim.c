@@ -2,7 +2,10 @@
 // A disk that is attached on this machine is not overwritten: its lock (initiator/holder/claim.h)
 // is held by the process of the attachment, else by this one until its end. The program's thread.
 #include <errno.h>
-#include <stdlib.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "initiator/disk/facts.h"
 #include "initiator/holder/claim.h"
@@ -39,6 +42,19 @@ static void facts_of(struct tool_disk *d, struct facts *ret)
 	}
 }
 
+// The claim is ours, so the process that left the record is dead.
+static int check_former(const char *dir, const char *name, uint16_t lun, struct err *e)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s/%s.nexuses", dir, name);
+	if (access(path, F_OK) < 0)
+		return 0;
+	return err_set(e, -EBUSY,
+		       "LUN %u: refusing to overwrite %.100s: a process that had attached it died, "
+		       "and its writes may still arrive (attach ends them; --force overwrites it)",
+		       lun, name);
+}
+
 int tool_claim(struct tool *t, struct tool_disk *d, struct err *e)
 {
 	const char *dir = t->o.run_dir ? t->o.run_dir : HOLDER_RUN_DIR;
@@ -59,6 +75,8 @@ int tool_claim(struct tool *t, struct tool_disk *d, struct err *e)
 			       "LUN %u: refusing to overwrite %.100s: cannot tell whether it is "
 			       "attached on this machine: %s (--force overwrites it)",
 			       d->lun, name, why.text);
+	if (!r)
+		return check_former(dir, name, d->lun, e);
 	if (r != -EADDRINUSE) // there are no attachments
 		return 0;
 	return err_set(

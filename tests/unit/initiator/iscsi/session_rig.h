@@ -23,6 +23,7 @@ struct rig {
 	int tmf_done, ping_done, asyncs;
 	uint8_t mem[CMDS][512];
 	bool logs_out_when_done, frees_when_done;
+	bool is_settled;	      // when it closed
 	void (*on_up)(struct rig *r); // every time
 	struct msg start;
 };
@@ -51,6 +52,7 @@ static inline void on_closed(struct scsi_session *s, const struct err *why)
 {
 	struct rig *r = scsi_session_arg(s);
 	r->closes++;
+	r->is_settled = scsi_session_is_settled(s);
 	r->why = *why;
 	scsi_session_free(s);
 }

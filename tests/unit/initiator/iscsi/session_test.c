@@ -12,8 +12,32 @@ static void a_session_logs_in_and_out(void **state)
 	rig_run(&r);
 	assert_int_equal(r.ups, 1);
 	assert_int_equal(r.closes, 1);
+	assert_true(r.is_settled);
 	assert_int_equal(r.why.code, 0);
 	assert_int_equal(r.fake.seen[ISCSI_OP_LOGOUT_REQ], 1);
+	rig_done(&r);
+}
+
+static void pdu_cleanup_failed(struct fake_conn *c, const uint8_t *to, const uint8_t *data,
+			       uint32_t len)
+{
+	uint8_t bhs[48];
+	if ((to[0] & 0x3f) != ISCSI_OP_LOGOUT_REQ)
+		return;
+	fake_head(c, bhs, ISCSI_OP_LOGOUT_RSP, ISCSI_F, to);
+	bhs[2] = ISCSI_LOGOUT_RSP_CLEANUP_FAILED;
+	fake_say(c, bhs, NULL, 0);
+}
+
+static void a_logout_that_fails_proves_nothing(void **state)
+{
+	struct rig r;
+	rig_init(&r);
+	r.fake.pdu = pdu_cleanup_failed;
+	r.on_up = up_logout;
+	rig_run(&r);
+	assert_int_equal(r.closes, 1);
+	assert_false(r.is_settled);
 	rig_done(&r);
 }
 
@@ -251,6 +275,7 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_logs_in_and_out),
+		cmocka_unit_test(a_logout_that_fails_proves_nothing),
 		cmocka_unit_test(a_portal_that_refuses_is_followed_by_the_next),
 		cmocka_unit_test(nobody_there_is_told_with_the_address),
 		cmocka_unit_test(a_refused_login_is_not_tried_again),
