@@ -20,6 +20,7 @@ from place import Inside, rdma_device
 from srp_paths import COMMAND_TIMEOUT
 
 IQN = "iqn.2025-01.org.farblock.lab:failover"
+SERIAL = "0f4b10c6-0000-4000-8000-000000000001"
 PORTALS = [(host, net.PORT) for host in net.HOSTS]
 SETTINGS = {**open_iscsi.IMPATIENT, "node.session.timeo.replacement_timeout": "3",
             "node.conn[0].timeo.login_timeout": "5", "node.session.iscsi.MaxBurstLength": "262144"}
@@ -65,7 +66,8 @@ class Farblockd:
                f"dest={host}:{port}"
 
 
-# LIO's iblock on a RAM disk of the kernel's.
+# LIO's iblock on a RAM disk of the kernel's. Without a serial number it has no identity, and
+# dm-multipath no map.
 DISK = """
     modprobe -a configfs target_core_mod target_core_iblock || exit
     modprobe brd rd_nr=1 rd_size=65536 || exit
@@ -73,7 +75,8 @@ DISK = """
     mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
     ip addr replace {second}/24 dev eth0
     cd /sys/kernel/config/target && mkdir -p core/iblock_0/disk &&
-        echo udev_path=/dev/ram0 >core/iblock_0/disk/control && echo 1 >core/iblock_0/disk/enable &&
+        echo udev_path=/dev/ram0 >core/iblock_0/disk/control &&
+        echo {serial} >core/iblock_0/disk/wwn/vpd_unit_serial && echo 1 >core/iblock_0/disk/enable &&
         echo 0 >core/iblock_0/disk/attrib/emulate_write_cache || exit
     disk=$PWD/core/iblock_0/disk
 """
@@ -108,7 +111,7 @@ class Lio:
         if is_srp:
             rdma_device(guest, "rxe")
         told = guest.run((DISK + (SRP if is_srp else ISCSI)).format(
-            iqn=IQN, groups=groups, first=first, second=second, port=net.PORT, names=" ".join(names)))
+            iqn=IQN, serial=SERIAL, groups=groups, first=first, second=second, port=net.PORT, names=" ".join(names)))
         self.guid = f"{int(told, 16):016x}" if is_srp else None
 
     def version(self):
@@ -176,7 +179,7 @@ class IbSrp(Below):
 class Farblock:
     """farblock-initiator's disk on ublk. options: more words for attach."""
 
-    program = "/run/farblock-initiator"
+    program = "/tmp/farblock-initiator"  # its run directory is in /run
 
     def __init__(self, guest, target, options):
         self.kernel, self.guest, self.device = Kernel(guest), guest, None
