@@ -109,14 +109,15 @@ def run():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("target", choices=TARGETS)
     parser.add_argument("initiator", choices=INITIATORS)
-    parser.add_argument("words", nargs="*", help="for the initiator, after --")
     parser.add_argument("--outages", type=int, default=10)
     parser.add_argument("--seconds", type=float, nargs=2, default=(10, 30))
     parser.add_argument("--groups", type=int, choices=(1, 2), default=1,
                         help="portal groups of iSCSI: both portals in one, or one for each")
     parser.add_argument("--direction", choices=DIRECTIONS, default="both")
     parser.add_argument("--lossy", action="store_true", help="frames are lost, not held")
-    asked = parser.parse_args()
+    ours, _, words = " ".join(sys.argv[1:]).partition(" -- ")
+    asked = parser.parse_args(ours.split())
+    asked.words = words.split()
     with farblock.Scratch() as scratch:
         switch = Switch(scratch)
         with guest.Guest(scratch, switch.ports[0], "initiator", shares_host=True) as machine, \
