@@ -22,7 +22,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CARRIERS = ("tcp", "iser", "srp", "mixed")
-GROUPS = ("same", "other")
+GROUPS = ("same", "other", "reserved")
 FAULTS = ("oneway", "back", "twoway", "reset", "killed", "held", "slow")
 LOSSES = 4  # of a world
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
@@ -48,12 +48,13 @@ def plan_of(carrier, groups, fault, seed, losses):
     r.shuffle(carriers)
     # Between iSCSI and SRP nothing ends a lost nexus but the path's own return, for which the
     # successor of a killed process would wait.
-    if carrier == "mixed" and fault == "killed":
+    if carrier == "mixed" and fault == "killed" and groups != "reserved":
         carriers = ["iser" if c == "srp" else c for c in carriers]
     is_unfenced = groups == "other" and "srp" in carriers and set(carriers) != {"srp"}
     plan = {
-        "carriers": carriers, "groups": groups, "seed": seed,
-        "options": ["--fence-wait", "never"] if is_unfenced else [],
+        "carriers": carriers, "groups": "same" if groups == "same" else "other", "seed": seed,
+        "options": (["--fence", "reservation"] if groups == "reserved" else
+                    ["--fence-wait", "never"] if is_unfenced else []),
         "policy": r.choice(("service-time", "queue-depth", "round-robin", "round-robin")),
         "units": r.choice((64, 128, 256)), "depth": r.choice((16, 32, 64)),
         "reissues": r.random() < 0.5, "fua": r.choice((0, 50, 100)),
