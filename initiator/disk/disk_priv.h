@@ -59,8 +59,9 @@ struct reservation {
 	bool is_out, must_reserve;
 	struct scsi_cmd cmd;
 	struct timer wait;
-	uint64_t dead[RESERVATION_KEYS_MAX]; // keys of former processes, to be preempted
-	unsigned dead_count, key_count;
+	uint64_t dead[RESERVATION_KEYS_MAX];  // keys of former processes, to be preempted
+	uint64_t ended[RESERVATION_KEYS_MAX]; // those that were
+	unsigned dead_count, ended_count, key_count;
 	uint64_t keys[RESERVATION_KEYS_MAX]; // all that are registered
 	uint8_t data[8 + 8 * RESERVATION_KEYS_MAX];
 };
@@ -191,6 +192,8 @@ bool reservation_path_checked(struct disk_path *p);
 bool reservation_conflict(struct disk_path *p);
 void reservation_path_down(struct disk_path *p);
 bool reservation_is_taken(const struct disk *d);
+// Whether the target has answered the PREEMPT AND ABORT of a nexus of a former process.
+bool reservation_has_ended(const struct disk *d, const struct scsi_nexus *n);
 // Once no path has a request: begins to take all registrations away. True: events.idle follows.
 bool reservation_release(struct disk *d);
 void reservation_close(struct disk *d);

@@ -302,11 +302,12 @@ static void send(struct disk_lost *l)
 static bool by_preempt(struct disk_lost *l, struct disk_path *q)
 {
 	const struct reservation *r = &l->disk->reservation;
+	bool has_ended = !l->path && reservation_has_ended(l->disk, &l->id.nexus);
 	if (!r->is_held || r->is_taken || !q->is_registered || l->is_cmd_out ||
 	    shares_registration(q, &l->id.nexus) ||
-	    (l->is_unregistered && q->promises & FACTS_REMOVE_FENCES))
+	    (l->is_unregistered && !has_ended && q->promises & FACTS_REMOVE_FENCES))
 		return false;
-	if (l->is_unregistered) {
+	if (l->is_unregistered || has_ended) {
 		l->is_kept_out = true;
 		over(l);
 		return true;
@@ -446,7 +447,7 @@ static struct disk_lost *lost_at(const struct disk *d, unsigned i)
 }
 
 // The target has: nothing of it has to be kept out.
-static void has_ended(const struct disk *d, const struct scsi_nexus *n)
+static void nexus_ended(const struct disk *d, const struct scsi_nexus *n)
 {
 	for (unsigned i = 0; i < d->path_count + d->inherited_count; i++)
 		if (scsi_nexus_is_same(n, &lost_at(d, i)->id.nexus))
@@ -488,7 +489,7 @@ void fence_path_up(struct disk_path *p)
 		if (scsi_nexus_is_same(&now, &l->id.nexus))
 			over(l);
 	}
-	has_ended(d, &now);
+	nexus_ended(d, &now);
 }
 
 bool fence_path_checked(struct disk_path *p)
@@ -525,7 +526,7 @@ void fence_path_settled(struct disk_path *p)
 {
 	if (is_lost(&p->lost) && scsi_nexus_is_same(&p->nexus.nexus, &p->lost.id.nexus))
 		over(&p->lost);
-	has_ended(p->disk, &p->nexus.nexus);
+	nexus_ended(p->disk, &p->nexus.nexus);
 }
 
 void fence_close(struct disk *d)

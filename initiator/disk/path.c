@@ -34,9 +34,9 @@ static bool on_changed(void *arg, enum scsi_lu_change change, const struct err *
 static void on_attention(void *arg, uint8_t asc, uint8_t ascq)
 {
 	struct disk_path *p = arg;
-	bool was_registered = p->is_registered;
+	bool was_up = p->state == DISK_PATH_UP;
 	notice_attention(p, asc, ascq);
-	if (was_registered && !p->is_registered)
+	if (was_up && p->state != DISK_PATH_UP)
 		check_begin(p);
 }
 

@@ -371,6 +371,10 @@ static void answer(struct disk *d, const struct scsi_cmd *c)
 	} else if (r->step == RELEASE) {
 		r->own_count = 0; // nothing is left
 		end(d);
+	} else if (r->step == PREEMPT && r->dead_count) {
+		if (r->ended_count < RESERVATION_KEYS_MAX)
+			r->ended[r->ended_count++] = r->dead[r->dead_count - 1];
+		next(d);
 	} else if (!is_list ||
 		   (r->step == RESERVATION ? judge_reservation(d, &l) : judge_keys(d, &l))) {
 		next(d);
@@ -508,6 +512,12 @@ void reservation_path_down(struct disk_path *p)
 bool reservation_is_taken(const struct disk *d)
 {
 	return d->reservation.is_taken;
+}
+
+bool reservation_has_ended(const struct disk *d, const struct scsi_nexus *n)
+{
+	const struct reservation *r = &d->reservation;
+	return has(r->ended, r->ended_count, reservation_key(d, n));
 }
 
 bool reservation_release(struct disk *d)

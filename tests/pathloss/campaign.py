@@ -22,7 +22,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CARRIERS = ("tcp", "iser", "srp", "mixed")
-GROUPS = ("same", "other")
+GROUPS = ("same", "other", "reserved")
 FAULTS = ("oneway", "back", "twoway", "reset", "killed", "held", "slow")
 LOSSES = 4  # of a world
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
@@ -48,9 +48,10 @@ def plan_of(carrier, groups, fault, seed, losses):
         carriers = r.choice((["tcp", "srp"], ["iser", "srp"], ["tcp", "iser"])) * (count // 2)
     r.shuffle(carriers)
     plan = {
-        "carriers": carriers, "groups": groups, "seed": seed,
+        "carriers": carriers, "groups": "same" if groups == "same" else "other", "seed": seed,
         # By which paths of iSCSI and SRP fence each other; none needs it otherwise.
         "host": "pathloss" if carrier == "mixed" and groups == "other" else None,
+        "options": ["--fence", "reservation"] if groups == "reserved" else [],
         "policy": r.choice(("service-time", "queue-depth", "round-robin", "round-robin")),
         "units": r.choice((64, 128, 256)), "depth": r.choice((16, 32, 64)),
         "reissues": r.random() < 0.5, "fua": r.choice((0, 50, 100)),

@@ -251,7 +251,8 @@ class World:
     def attach(self):
         return self.initiator(
             "attach", *self.urls, "--via", "socket", "--name", DISK, "--policy", self.policy,
-            "--provider", "iwarp", "--initiator-name", INITIATOR)
+            "--provider", "iwarp", "--initiator-name", INITIATOR,
+            *self.options)
 
     def status(self):
         found = json.loads(self.initiator("attached", "--json"))

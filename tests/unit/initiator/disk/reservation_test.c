@@ -110,6 +110,31 @@ static void a_path_that_has_logged_in_keeps_its_key(void **state)
 	assert_string_equal(far.pr.said, "register reserve register ");
 }
 
+static struct disk_nexus former = {
+	.nexus = {SCSI_NEXUS_ISCSI, "iqn.i,i,0x000000000008", "iqn.t,t,0x0008"},
+};
+
+static void inherit_run(void *arg)
+{
+	assert_int_equal(disk_inherit(disk, &former, 1), 0);
+}
+
+// Its key is not registered any more, which alone would prove nothing where REMOVE I_T NEXUS does.
+static void a_nexus_that_was_preempted_at_the_beginning_is_fenced(void **state)
+{
+	ways[0].promises = 1;
+	far.pr.is_supported = true;
+	open_disk((struct opening){ 1 });
+	disk->reservation.host = HOST;
+	add_key(NULL, reservation_key(disk, &former.nexus));
+	assert_int_equal(reserve_disk(), 0);
+	worker_call(worker, inherit_run, NULL);
+	sem_wait(&inherited);
+	assert_string_equal(far.pr.said, "register preempt reserve ");
+	assert_int_equal(told[DISK_NOT_FENCED], 0);
+	assert_int_equal(ways[0].removes, 0);
+}
+
 // --- a loss ---
 
 static void a_lost_path_is_preempted_before_its_write_is_repeated(void **state)
@@ -239,6 +264,7 @@ int main(void)
 		T(a_target_without_preempt_and_abort_is_refused),
 		T(what_a_former_process_has_registered_is_preempted),
 		T(a_path_that_has_logged_in_keeps_its_key),
+		T(a_nexus_that_was_preempted_at_the_beginning_is_fenced),
 		T(a_lost_path_is_preempted_before_its_write_is_repeated),
 		T(a_path_that_returns_registers_before_it_is_used),
 		T(a_key_that_is_gone_already_is_fenced_too),
