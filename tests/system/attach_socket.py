@@ -136,6 +136,8 @@ def refusals_say_why(attachments, target):
             ((target.url(), "--name", "../x"), "--name '../x': must be"),
             ((target.url(), "--policy", "x"), "--policy 'x': must be service-time"),
             ((target.url(), "--no-path-retry", "-1"), "--no-path-retry"),
+            ((target.url(), "--fence", "x"), "--fence 'x': must be auto or reservation"),
+            ((target.url(), "--fence", "reservation", "--shared"), "not --shared"),
             ((target.url(), "--at", "x"), "--at 'x': must be an absolute path"),
             ((target.url(), *VIA, "--at", f"{run_dir}/{ODD}"), "?': must be UTF-8"),
             ((target.url().replace("127", f"{ODD}@127"), *VIA), "must be UTF-8"),
@@ -352,6 +354,7 @@ def errors_of_entries_name_their_lines(scratch, attachments, target):
         return attachments.attach("odd", "--entry-dir", directory, *words, status=status)
     for line, text in (
             ("policy = x", "line 3: --policy 'x': must be service-time"),
+            ("fence = x", "line 3: --fence 'x': must be auto or reservation"),
             ("depth = x", "line 3: --depth x: must be"),
             ("isid = 12", "line 3: --isid '12': must be 12 hex digits"),
             ("url = iscsi://127.0.0.1", "line 3: invalid URL: iscsi://127.0.0.1: no target"),
