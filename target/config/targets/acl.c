@@ -45,8 +45,8 @@ static struct group_row acl_groups[] = {
 
 static const struct attr_row common_rows[] = {
 	{ "host", ATTR_STRING, offsetof(struct acl_common, host), 0, FABRIC_HOST_SIZE, "", NULL,
-	  "name of the initiator's machine: ACLs with the same one, of any protocol, are one initiator, "
-	  "and may remove each other's nexuses; empty: none", NULL, ATTR_OWN },
+	  "ACLs with the same host, of any protocol, are one initiator and may remove each other's nexuses",
+	  NULL, ATTR_OWN },
 	{ 0 },
 };
 // clang-format on
