@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@
 #include "target/metrics/server.h"
 #include "core/notify.h"
 #include "target/rpc/server.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/state_file.h"
 #include "target/status.h"
 #include "target/watchdog.h"
 
@@ -174,6 +177,36 @@ static bool is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+// The same at each start, and another one for a second farblockd that serves the same disk: random,
+// kept in the state directory, and mixed with the machine's id, as directories are copied.
+static uint64_t find_server_id(const char *state_dir)
+{
+	char *text, machine[64] = "";
+	size_t len;
+	uint64_t id = 0;
+	struct err e;
+	if (state_file_read(&text, &len, state_dir, "server", "id", &e) == 0) {
+		id = strtoull(text, NULL, 16);
+		free(text);
+	}
+	if (!id && getrandom(&id, sizeof id, 0) == sizeof id) {
+		char fresh[20];
+		int n = snprintf(fresh, sizeof fresh, "%016llx\n", (unsigned long long)id);
+		if (state_file_write(state_dir, "server", "id", fresh, (size_t)n, &e) < 0)
+			log_warn("%s (after a restart initiators cannot tell that this is the same "
+				 "farblockd)",
+				 e.text);
+	}
+	FILE *f = fopen("/etc/machine-id", "re");
+	if (f && !fgets(machine, sizeof machine, f))
+		*machine = 0;
+	if (f)
+		fclose(f);
+	for (const char *p = machine; *p; p++)
+		id = (id ^ (uint8_t)*p) * 0x100000001b3u; // FNV-1a
+	return id;
+}
+
 static int take_places(struct daemon *d, struct err *e)
 {
 	const struct daemon_options *o = d->options;
@@ -183,6 +216,7 @@ static int take_places(struct daemon *d, struct err *e)
 	r = lock_place("state-dir", o->state_dir, "/lock", &d->state_lock, e);
 	if (r < 0)
 		return r;
+	lu_set_server_id(find_server_id(o->state_dir));
 	r = folder_make_for(o->config, 0700, e);
 	if (r < 0)
 		return err_prefix(e, "--config");

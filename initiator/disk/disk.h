@@ -202,6 +202,7 @@ struct disk_io {
 struct disk_nexus {
 	struct scsi_nexus nexus;
 	uint16_t relative_port; // RELATIVE TARGET PORT IDENTIFIER; 0: unknown
+	uint64_t server;	// which farblockd, of page F0h; 0: another target, or unknown
 };
 enum { DISK_NEXUSES_MAX = 64 };
 

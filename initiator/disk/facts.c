@@ -148,8 +148,10 @@ static void take_pages(struct facts *f, const uint8_t *data, uint32_t len)
 
 static void take_promises(struct facts *f, const uint8_t *data, uint32_t len)
 {
-	if (page_end(data, len, PROMISES_PAGE) >= 13 && !memcmp(data + 4, "FARBLOCK", 8))
-		f->promises = data[12];
+	if (page_end(data, len, PROMISES_PAGE) < 28 || memcmp(data + 4, "FARBLOCK", 8) != 0)
+		return;
+	f->promises = data[12];
+	f->server = get_be64(data + 20);
 }
 
 // MODE SENSE(6) of the caching page.

@@ -23,6 +23,7 @@ struct facts {
 	uint16_t relative_port; // RELATIVE TARGET PORT IDENTIFIER of the port; 0: none reported
 	bool has_promises_page; // page F0h is listed
 	uint8_t promises;	// FACTS_*
+	uint64_t server;	// page F0h: which farblockd it is; 0: unknown
 };
 
 // What farblockd announces in its vendor-specific VPD page F0h: "FARBLOCK" in bytes 4 to 11, these

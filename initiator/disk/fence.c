@@ -48,14 +48,20 @@ static bool is_target(const struct disk *d, size_t i)
 	       !strncmp(f->product, targets[i].product, strlen(targets[i].product));
 }
 
-static bool login_fences(const struct disk_path *q, const struct scsi_nexus *lost)
+// Whether q leads to the farblockd that has the lost nexus, and that makes this promise. One that
+// serves the same disk elsewhere, under the same names, knows nothing of it.
+static bool is_promised(const struct disk_path *q, const struct disk_nexus *lost, uint8_t promise)
 {
-	uint8_t promise =
-		lost->protocol == SCSI_NEXUS_SRP ? FACTS_TERMINATE_FENCES : FACTS_REINSTATE_FENCES;
+	return q->promises & promise && q->nexus.server && q->nexus.server == lost->server;
+}
+
+static bool login_fences(const struct disk_path *q, const struct disk_nexus *lost)
+{
+	bool is_srp = lost->nexus.protocol == SCSI_NEXUS_SRP;
 	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
 		if (is_target(q->disk, i) && targets[i].reinstates)
 			return true;
-	return q->promises & promise;
+	return is_promised(q, lost, is_srp ? FACTS_TERMINATE_FENCES : FACTS_REINSTATE_FENCES);
 }
 
 // Whether q, which is registered, keeps the lost nexus from writing.
@@ -197,7 +203,7 @@ static void login_gone(void *arg)
 static bool by_login(struct disk_lost *l, struct disk_path *q)
 {
 	static const struct scsi_fence_ops ops = { login_done, login_gone };
-	if (!login_fences(q, &l->id.nexus) ||
+	if (!login_fences(q, &l->id) ||
 	    scsi_fence_new(&l->fence, q->session, &l->id.nexus, &ops, l, &l->why) < 0)
 		return false;
 	l->disk->fences_open++;
@@ -305,7 +311,7 @@ static bool by_preempt(struct disk_lost *l, struct disk_path *q)
 	bool has_ended = !l->path && reservation_has_ended(l->disk, &l->id.nexus);
 	if (!r->is_held || r->is_taken || !q->is_registered || l->is_cmd_out ||
 	    shares_registration(q, &l->id.nexus) ||
-	    (l->is_unregistered && !has_ended && q->promises & FACTS_REMOVE_FENCES))
+	    (l->is_unregistered && !has_ended && is_promised(q, &l->id, FACTS_REMOVE_FENCES)))
 		return false;
 	if (l->is_unregistered || has_ended) {
 		l->is_kept_out = true;
@@ -322,7 +328,7 @@ static bool by_preempt(struct disk_lost *l, struct disk_path *q)
 static bool by_remove(struct disk_lost *l, struct disk_path *q)
 {
 	uint8_t id[LOST_DATA_MAX - 8];
-	if (!(q->promises & FACTS_REMOVE_FENCES) || !l->id.relative_port || l->is_cmd_out ||
+	if (!is_promised(q, &l->id, FACTS_REMOVE_FENCES) || !l->id.relative_port || l->is_cmd_out ||
 	    !scsi_nexus_transport_id(&l->id.nexus, id, sizeof id))
 		return false;
 	l->via = q;
@@ -498,6 +504,9 @@ bool fence_path_checked(struct disk_path *p)
 	p->promises = p->found.promises;
 	if (p->found.relative_port)
 		p->nexus.relative_port = p->found.relative_port;
+	if (p->nexus.server != p->found.server)
+		p->is_recorded = false;
+	p->nexus.server = p->found.server;
 	p->is_examined = true;
 	bool is_preempted = is_being_preempted(p);
 	bool is_unregistered = is_preempted || reservation_path_checked(p);
@@ -624,7 +633,8 @@ void disk_nexuses_recorded(struct disk *d, const struct disk_nexus *nexuses, uns
 {
 	for (unsigned i = 0; i < d->path_count; i++)
 		for (unsigned n = 0; n < count; n++)
-			if (scsi_nexus_is_same(&d->paths[i].nexus.nexus, &nexuses[n].nexus))
+			if (scsi_nexus_is_same(&d->paths[i].nexus.nexus, &nexuses[n].nexus) &&
+			    d->paths[i].nexus.server == nexuses[n].server)
 				d->paths[i].is_recorded = true;
 	d->events->fenced(d);
 }

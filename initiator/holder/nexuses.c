@@ -76,6 +76,7 @@ static struct json_object *to_json(const struct list_of *l)
 		json_object_object_add(e, "initiator", json_object_new_string(n->nexus.initiator));
 		json_object_object_add(e, "target", json_object_new_string(n->nexus.target));
 		json_object_object_add(e, "relative_port", json_object_new_int(n->relative_port));
+		json_object_object_add(e, "server", json_object_new_uint64(n->server));
 		json_object_array_add(a, e);
 	}
 	json_object_object_add(o, "nexuses", a);
@@ -101,7 +102,7 @@ static bool take_nexus(struct json_object *o, struct disk_nexus *ret)
 	const char *initiator = json_text_or_empty(o, "initiator");
 	const char *target = json_text_or_empty(o, "target");
 	struct json_object *port = json_field(o, "relative_port");
-	*ret = (struct disk_nexus){ 0 };
+	*ret = (struct disk_nexus){ .server = json_object_get_uint64(json_field(o, "server")) };
 	for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++)
 		if (!strcmp(protocols[p].name, protocol))
 			ret->nexus.protocol = protocols[p].protocol;

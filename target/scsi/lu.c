@@ -151,6 +151,18 @@ void lu_set_medium_changed(struct lu *lu)
 	lu->is_medium_new = true;
 }
 
+static uint64_t server_id;
+
+void lu_set_server_id(uint64_t id)
+{
+	server_id = id;
+}
+
+uint64_t lu_server_id(void)
+{
+	return server_id;
+}
+
 void lu_set_disk(struct lu *lu, uint64_t disk, uint64_t awaited)
 {
 	lu->disk = disk;

@@ -31,6 +31,11 @@ void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *a
 struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 
+// Tells this farblockd from others that may serve the same disk, in VPD page F0h: what one of them
+// ends says nothing about the others. 0: unknown. Set on the control thread before the first LU.
+void lu_set_server_id(uint64_t id);
+uint64_t lu_server_id(void);
+
 // Which disk it is: one that was closed and opened again has the same number, and no other disk has
 // it; 0: what stands in for one whose file or device is missing (lu_set_absent()). awaited: what is
 // known of the number without the file, the same for a disk and what stands in for it; 0: nothing.

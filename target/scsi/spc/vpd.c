@@ -40,11 +40,13 @@ static unsigned mode_page_policy(const struct task *t, uint8_t *out)
 // Vendor specific: what initiators may rely on before they repeat a write on another path. Flags:
 // 1: REMOVE I_T NEXUS completes when nothing of the removed nexuses can reach the storage any more;
 // 2, 4: so does an iSCSI login that reinstates a session, an SRP login that ends older channels.
+// All of that only for nexuses of the farblockd with this id.
 static unsigned fences(const struct task *t, uint8_t *out)
 {
 	memcpy(out + 4, "FARBLOCK", 8);
 	out[12] = 0x07;
-	return 20;
+	put_be64(out + 20, lu_server_id());
+	return 28;
 }
 
 // In ascending order, page 00h first (SPC-4 7.8.14).

@@ -105,6 +105,18 @@ static void a_target_with_remove_i_t_nexus_needs_no_login(void **state)
 	assert_memory_equal(ways[1].removed + 12, port, sizeof port);
 }
 
+// Two farblockds serve one disk under the same names: what one ends the other still has.
+static void a_promise_of_another_farblockd_is_none(void **state)
+{
+	ways[1].server = 1;
+	ways[0].promises = ways[1].promises = 7;
+	open_disk((struct opening){ 2, .fence_wait = 1 });
+	cut(&ways[0]);
+	assert_int_equal(request_at(DISK_WRITE, 0), 0);
+	assert_int_equal(ways[1].fences + ways[1].removes, 0);
+	assert_int_equal(told[DISK_NOT_FENCED], 1);
+}
+
 static void without_a_promise_only_time_ends_the_wait(void **state)
 {
 	ways[0].promises = ways[1].promises = 0;
@@ -132,6 +144,7 @@ static void a_failed_write_is_still_fenced(void **state)
 
 static struct disk_nexus former = {
 	.nexus = {SCSI_NEXUS_ISCSI, "iqn.i,i,0x000000000008", "iqn.t,t,0x0001"},
+	.server = 1,
 };
 
 static void inherit_run(void *arg)
@@ -172,6 +185,7 @@ int main(void)
 		T(a_lost_read_needs_no_fence),
 		T(the_path_itself_fences_when_it_returns),
 		T(a_target_with_remove_i_t_nexus_needs_no_login),
+		T(a_promise_of_another_farblockd_is_none),
 		T(without_a_promise_only_time_ends_the_wait),
 		T(a_failed_write_is_still_fenced),
 		T(what_a_former_process_left_is_fenced),

@@ -61,6 +61,7 @@ struct way {
 	// Its nexus, and how it is fenced (initiator/disk/fence.c).
 	unsigned isid, tpgt;
 	uint8_t promises;		  // of page F0h; 0: there is no such page
+	uint8_t server;			  // ... which target: one of several
 	bool holds_fence;		  // logins of a fence wait for fence_goes_on()
 	_Atomic unsigned fences, removes; // logins of fences, REMOVE I_T NEXUS
 	uint8_t removed[300];		  // the last parameter list
@@ -113,9 +114,10 @@ static void inquiry(const struct way *way, struct scsi_cmd *c)
 		data[5] = 0x10;
 		put_be16(group + 10, way->group);
 	}
-	uint8_t promises[20] = { 0, 0xf0, 0, 16, 'F', 'A', 'R', 'B', 'L', 'O', 'C', 'K' };
+	uint8_t promises[28] = { 0, 0xf0, 0, 24, 'F', 'A', 'R', 'B', 'L', 'O', 'C', 'K' };
 	const uint8_t pages[5] = { 0, 0, 0, 1, 0xf0 };
 	promises[12] = way ? way->promises : 0;
+	promises[27] = way ? 1 + way->server : 0;
 	if (!(c->cdb[1] & 1))
 		give(c, data, sizeof data);
 	else if (promises[12] && c->cdb[2] == 0)
