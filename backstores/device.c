@@ -41,6 +41,38 @@ bool device_queue_text(dev_t rdev, const char *name, char *ret, size_t size)
 	return is_read;
 }
 
+static bool sysfs_line(const char *folder, const char *name, char *ret, size_t size)
+{
+	char path[160];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *f = fopen(path, "re");
+	bool is_read = f && fgets(ret, (int)size, f);
+	if (f)
+		fclose(f);
+	ret[is_read ? strcspn(ret, "\n") : 0] = 0;
+	return *ret;
+}
+
+void device_identity(dev_t rdev, char ret[DEVICE_IDENTITY_MAX])
+{
+	// Without a name of its own it is the same until it is taken away (Linux 5.15 and later).
+	static const char *const names[] = { "wwid",   "device/wwid",	"dm/uuid", "md/uuid",
+					     "serial", "device/serial", "diskseq" };
+	char folder[80], start[32];
+	size_t n = 0;
+	snprintf(folder, sizeof folder, "/sys/dev/block/%u:%u", major(rdev), minor(rdev));
+	*ret = 0;
+	if (sysfs_line(folder, "partition", start, sizeof start)) {
+		sysfs_line(folder, "start", start, sizeof start);
+		n = (size_t)snprintf(ret, DEVICE_IDENTITY_MAX, "%s+", start);
+		snprintf(folder, sizeof folder, "/sys/dev/block/%u:%u/..", major(rdev),
+			 minor(rdev));
+	}
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (sysfs_line(folder, names[i], ret + n, DEVICE_IDENTITY_MAX - n))
+			return;
+}
+
 uint64_t device_queue_number(dev_t rdev, const char *name)
 {
 	char text[32];

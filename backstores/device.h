@@ -24,6 +24,12 @@ void device_user(dev_t rdev, char *ret, size_t size);
 // filesystem", "gpt partition table". False: no signature.
 bool device_signature(int fd, char *ret, size_t size);
 
+enum { DEVICE_IDENTITY_MAX = 300 };
+// What tells the disk of a block device, or a partition of it, from another one that gets the same
+// number later: its WWID, UUID or serial number, else its number in this run of the kernel. "":
+// nothing does.
+void device_identity(dev_t rdev, char ret[DEVICE_IDENTITY_MAX]);
+
 // Sets -EBUSY with the user of path, whose device number is rdev, and the cure.
 int device_refuse_used(dev_t rdev, const char *path, struct err *e);
 // 0, or -ENODEV with the cure: path, in the open directory, would become a regular file among

@@ -2,12 +2,15 @@
 // The life of a storage object: opened, waiting, closed. One whose file or device is missing stays
 // in the tree, shows why, and is retried.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "backstores/device.h"
 #include "target/config/file/file.h"
 #include "target/config/storage/storage.h"
 #include "target/scsi/lu.h"
@@ -92,14 +95,22 @@ static void set_disk(const struct storage *s)
 {
 	const char *dev = storage_get_option(s, "dev");
 	uint64_t awaited = awaited_disk(s), h = awaited;
-	struct stat st;
+	char identity[DEVICE_IDENTITY_MAX];
+	struct statx st;
 	if (!dev)
 		return;
 	bool is_overlay = lu_backstore(s->lu)->limits.overlay; // reset makes a new file
-	if (!is_overlay && !stat(dev, &st)) {
-		h = hash(h, &st.st_rdev, sizeof st.st_rdev);
-		h = S_ISREG(st.st_mode) ? hash(h, &st.st_dev, sizeof st.st_dev) : h;
-		h = S_ISREG(st.st_mode) ? hash(h, &st.st_ino, sizeof st.st_ino) : h;
+	if (is_overlay || statx(AT_FDCWD, dev, 0, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+		st.stx_mode = 0;
+	if (S_ISREG(st.stx_mode)) { // a new file may get the inode of a removed one
+		const uint64_t file[] = { st.stx_dev_major, st.stx_dev_minor, st.stx_ino,
+					  (uint64_t)st.stx_btime.tv_sec, st.stx_btime.tv_nsec };
+		h = hash(h, file, sizeof file);
+	} else if (S_ISBLK(st.stx_mode)) {
+		const uint32_t number[] = { st.stx_rdev_major, st.stx_rdev_minor };
+		device_identity(makedev(number[0], number[1]), identity);
+		h = hash(h, number, *identity ? 0 : sizeof number);
+		h = hash(h, identity, strlen(identity));
 	}
 	lu_set_disk(s->lu, h | 1ull << 63, awaited);
 }

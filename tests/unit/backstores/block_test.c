@@ -4,8 +4,10 @@
 #include "backstores/contract.h"
 
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "backstores/device.h"
 #include "backstores/fdstore.h"
 #include "backstores/loop_util.h"
 
@@ -178,6 +180,24 @@ static void a_write_protected_device_is_read_only(void **state)
 	assert_int_equal(io_one(bs, BS_WRITE, 0, 4096, arena), -EROFS);
 	expect_zeroes(bs, 0, MIB);
 	backstore_close(bs);
+}
+
+static void another_disk_under_the_same_number_is_told_apart(void **state)
+{
+	char before[DEVICE_IDENTITY_MAX], same[DEVICE_IDENTITY_MAX], after[DEVICE_IDENTITY_MAX];
+	struct stat st;
+	end();
+	begin(512, true);
+	assert_int_equal(stat(loop.path, &st), 0);
+	device_identity(st.st_rdev, before);
+	device_identity(st.st_rdev, same);
+	assert_true(*before);
+	assert_string_equal(before, same);
+	int other = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(ioctl(loop.fd, LOOP_CHANGE_FD, other), 0);
+	close(other);
+	device_identity(st.st_rdev, after);
+	assert_string_not_equal(before, after);
 }
 
 static void readonly_refuses_changes(void **state)
@@ -400,6 +420,7 @@ int main(void)
 		LOOP_TEST(a_block_size_may_be_larger_than_the_sectors),
 		LOOP_TEST(a_block_size_below_the_sectors_is_refused),
 		LOOP_TEST(a_write_protected_device_is_read_only),
+		LOOP_TEST(another_disk_under_the_same_number_is_told_apart),
 		LOOP_TEST(readonly_refuses_changes),
 		LOOP_TEST(what_is_no_block_device_is_refused),
 		LOOP_TEST(a_second_storage_object_is_refused_by_name),
