@@ -252,14 +252,14 @@ static void recorded_run(void *arg)
 
 // ---- the border ----
 
-static int wait_inherited(struct holder *h, struct err *e)
+int holder_await(struct holder *h, const atomic_bool *is_over, struct err *e)
 {
 	struct pollfd fds[] = {
 		{h->wake,	   POLLIN, 0},
 		{ h->signals, POLLIN, 0},
 	};
 	uint64_t count;
-	while (!atomic_load(&h->has_inherited)) {
+	while (!atomic_load(is_over)) {
 		if (poll(fds, 2, -1) < 0)
 			continue; // EINTR
 		if (fds[0].revents && read(h->wake, &count, sizeof count) < 0)
@@ -286,7 +286,7 @@ int holder_fence_former(struct holder *h, struct err *e)
 	worker_call(h->worker, inherit_run, &l);
 	if (l.r < 0)
 		return err_errno(e, l.r, "%s", h->config->name);
-	r = wait_inherited(h, e);
+	r = holder_await(h, &h->has_inherited, e);
 	if (!r)
 		r = holder_record_nexuses(h, e);
 	return r < 0 ? r : each_record(h, &l, remove_record, e);

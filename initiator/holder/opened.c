@@ -257,22 +257,12 @@ static void reserve_run(void *arg)
 
 int holder_reserve_disk(struct holder *h, struct err *e)
 {
-	struct pollfd fds[] = {
-		{h->wake,	   POLLIN, 0},
-		{ h->signals, POLLIN, 0}
-	};
-	uint64_t count;
 	if (!h->config->reserving_host || h->config->disk.is_read_only)
 		return 0;
 	worker_call(h->worker, reserve_run, h);
-	while (!atomic_load(&h->has_reserved)) {
-		if (poll(fds, 2, -1) < 0)
-			continue; // EINTR
-		if (fds[0].revents && read(h->wake, &count, sizeof count) < 0)
-			continue; // EAGAIN
-		if (fds[1].revents)
-			return err_set(e, -ECANCELED, "%s: interrupted", h->config->name);
-	}
+	int r = holder_await(h, &h->has_reserved, e);
+	if (r < 0)
+		return r;
 	*e = h->reserved_why;
 	return e->code ? (err_prefix(e, "%s", h->config->name), e->code) : 0;
 }
