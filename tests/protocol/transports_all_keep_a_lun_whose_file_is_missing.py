@@ -2,14 +2,10 @@
 """A LUN whose file is missing is not ready (04/01), over all transports: it is listed and tells who
 it is. When the file appears, sessions learn of its size, and read it."""
 
-import os
+from missing import *
 
-from transports import *
-
-REPORT_LUNS = struct.pack(">B5xIxx", 0xa0, 64)
 PORT_GROUPS = struct.pack(">BB4xIxx", 0xa3, 0x0a, 64)
 RESERVE_KEYS = struct.pack(">BB5xHx", 0x5e, 0, 64)
-WAITING, SIZE = (2, 4, 1), 1 << 20
 WRITE_SAME = struct.pack(">B9xI2x", 0x93, 1)
 
 
@@ -32,14 +28,13 @@ def test(daemon):
     for peer in peers:
         peer.fails((6, 0x29, 0), bytes(6), unit=1)  # power on
         medium_commands_fail(peer)
-        check(peer.good(REPORT_LUNS, 64)[:4] == bytes((0, 0, 0, 16)), f"{peer.name}: REPORT LUNS")
+        check(peer.good(REPORT_LUNS, 64)[:4] == TWO_LUNS, f"{peer.name}: REPORT LUNS")
         check(peer.good(PORT_GROUPS, 64, unit=1)[3] >= 8, f"{peer.name}: no port group")
         sense = peer.good(struct.pack(">B3xBx", 3, 18), 18, unit=1)
         check((sense[2], sense[12], sense[13]) == WAITING, f"{peer.name}: {sense.hex()}")
-        check(b"11111111-2222" in peer.inquiry(0x80, unit=1), f"{peer.name}: its serial number")
+        check(SERIAL.encode() in peer.inquiry(0x80, unit=1), f"{peer.name}: its serial number")
         before.append(who(peer))
-    with open(daemon.missing, "wb") as out:
-        out.truncate(SIZE)
+    make_file(daemon.path)
     daemon.rpc("tree.run", command="refresh", path="/")
     for peer, known in zip(peers, before):
         peer.attention(0x2a, 0x09, unit=1)  # CAPACITY DATA HAS CHANGED
@@ -51,25 +46,4 @@ def test(daemon):
         check(peer.ask(bytes(6)).status == GOOD, f"{peer.name}: another LUN was told something")
 
 
-class Waiting(Daemon):
-    def __init__(self, scratch, *arguments, **options):
-        self.missing = scratch.file("missing.img")
-        super().__init__(scratch, *arguments, **options)
-
-
-def make(scratch):
-    config = make_config(scratch)
-    path = scratch.file("missing.img")
-    disk = config.fileio("late", path, SIZE)
-    config.storage_objects[-1]["wwn"] = "11111111-2222-4333-8444-555555555555"
-    os.unlink(path)
-    tpg = config.targets[0]["tpgs"][0]
-    tpg["luns"].append({"index": 1, "storage_object": disk})
-    for acl in tpg["node_acls"]:
-        acl["mapped_luns"].append({"index": 1, "tpg_lun": 1, "alias": "map1",
-                                   "write_protect": False})
-    config.target(["/backstores/ramdisk/rd0", disk], attributes={"nopin_timeout": 60})
-    return config
-
-
-protocol.main(test, make=make, kind=Waiting, cpus=(0, 1))
+main(test)
