@@ -151,7 +151,7 @@ void lu_set_medium_changed(struct lu *lu)
 	lu->is_medium_new = true;
 }
 
-static uint64_t server_id;
+static uint64_t server_id = 1; // a program that is alone, as one in a simulation
 
 void lu_set_server_id(uint64_t id)
 {

@@ -32,7 +32,8 @@ struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 
 // Tells this farblockd from others that may serve the same disk, in VPD page F0h: what one of them
-// ends says nothing about the others. 0: unknown. Set on the control thread before the first LU.
+// ends says nothing about the others. 0: unknown; 1 unless it is set. Control thread, before the
+// first LU.
 void lu_set_server_id(uint64_t id);
 uint64_t lu_server_id(void);
 
