@@ -47,8 +47,8 @@ def busier(switch):
     """The path that carries most now."""
     before = switch.passed()
     time.sleep(1)
-    carried = [now - then for now, then in zip(switch.passed(), before)]
-    return carried.index(max(carried))
+    frames = [now - then for now, then in zip(switch.passed(), before)]
+    return frames.index(max(frames))
 
 
 class Outage(NamedTuple):
