@@ -10,8 +10,7 @@
 // - a login with its names through another path, if that leads to the same target port, and the
 //   target is known to answer only when its storage has ended the commands (page F0h, targets[]);
 // - if the disk is reserved (reservation.c), PREEMPT AND ABORT of its key through another path:
-// what
-//   it has sent is refused from then on;
+//   the target refuses what it has sent from then on;
 // - REMOVE I_T NEXUS [SPC-4 6.29] through any path, of a target with that promise;
 // - time, which is no guarantee: the disk is then shown as not fenced.
 // On the disk's worker. Nothing is allocated when a path is lost.

@@ -190,7 +190,7 @@ static void on_signal(struct holder *h)
 	struct signalfd_siginfo s;
 	if (read(h->signals, &s, sizeof s) != sizeof s)
 		return;
-	// The disk of the root file system is used until the machine's end.
+	// The disk of the root file system is used until the machine is off.
 	h->stopping = (struct stopping){ .is_asked = !h->config->is_root };
 	ask_detach(h, false);
 }

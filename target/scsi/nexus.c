@@ -148,8 +148,8 @@ static void set_first_attention(struct nexus_lun *nl)
 		ua_set(nl, UA_MEDIUM_CHANGED);
 }
 
-// The disk that was there before one is missing stays the known one. One that has been missing
-// since the login is known by what will be there.
+// The disk that was there before one is missing stays the known one. Of one that has been
+// missing since the login only the path and serial number are known.
 static void know_disk(struct nexus *n, const struct lun_entry *e)
 {
 	uint64_t *known = &n->disks[e->number];
