@@ -111,7 +111,8 @@ static void expect_model(struct model *m, struct backstore *bs)
 	for (uint64_t at = 0, n; at < DISK_SIZE; at += n) {
 		n = DISK_SIZE - at < ARENA_SIZE ? DISK_SIZE - at : ARENA_SIZE;
 		assert_int_equal(io_one(bs, BS_READ, at, n, arena), 0);
-		for (uint64_t i = 0; i < n; i++)
+		bool is_equal = !memcmp(arena, m->is + at, n); // under TSan much faster than a loop
+		for (uint64_t i = 0; !is_equal && i < n; i++)
 			if (arena[i] != m->is[at + i])
 				fail_msg("byte %llu is wrong", (unsigned long long)(at + i));
 	}
