@@ -79,9 +79,6 @@ void holder_nexuses_end(struct holder *h);
 void holder_wake(struct holder *h); // any thread
 // Until the disk is ready, or a signal, which stays pending, ends the attempt.
 int holder_open_disk(struct holder *h, struct err *e);
-// Until a callback of the disk has set is_over. -ECANCELED with text: a signal, which stays
-// pending.
-int holder_await(struct holder *h, const atomic_bool *is_over, struct err *e);
 // Once the disk is claimed: reserves it, if that is configured. A signal, which stays pending, ends
 // that.
 int holder_reserve_disk(struct holder *h, struct err *e);
