@@ -63,6 +63,17 @@ def leave_write(daemon, peer, lba=0, data=OLD):
         unit["commands_in_flight"] for s in daemon.sessions() for unit in s["luns"]))
 
 
+def removes_with_its_write(daemon, peer, old, lba, initiator=farblock.SRP_INITIATOR):
+    """peer removes the nexus of old: the answer comes when a write of old is on the medium."""
+    name = name_of(old, initiator)
+    keeps_writes(daemon)
+    leave_write(daemon, old, lba)
+    keeps_writes(daemon, 0)
+    remove(peer, name)
+    check(peer.read_block(lba) == OLD, f"{old.name}, {lba}: answered before the write was over")
+    old.expect_closed("after its nexus was removed")
+
+
 def end(daemon, peer, is_dropped):
     """Ends the newest session, that of peer, by a reset or as the administrator."""
     left = len(daemon.sessions()) - 1

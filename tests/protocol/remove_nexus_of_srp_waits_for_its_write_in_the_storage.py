@@ -8,13 +8,7 @@ from removal import *
 def test(daemon):
     for turn in range(4):
         peer, old = daemon.session(Srp), daemon.session(Srp, initiator=SECOND_PORT)
-        name = name_of(old, SECOND_PORT)
-        keeps_writes(daemon)
-        leave_write(daemon, old, turn)
-        keeps_writes(daemon, 0)
-        remove(peer, name)
-        check(peer.read_block(turn) == OLD, f"{turn}: answered before the write was over")
-        old.expect_closed("after its nexus was removed")
+        removes_with_its_write(daemon, peer, old, turn, SECOND_PORT)
         peer.logout()
 
 

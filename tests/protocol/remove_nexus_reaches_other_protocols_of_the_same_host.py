@@ -17,13 +17,7 @@ def test(daemon):
     for turn, kind in enumerate((Srp, Tcp, Srp, Iser)):
         make = {Srp: lambda: daemon.session(Srp)}.get(kind, lambda kind=kind: iscsi(daemon, kind))
         peer, old = (iscsi(daemon), make()) if kind is Srp else (daemon.session(Srp), make())
-        name = name_of(old)
-        keeps_writes(daemon)
-        leave_write(daemon, old, turn)
-        keeps_writes(daemon, 0)
-        remove(peer, name)
-        check(peer.read_block(turn) == OLD, f"{old.name}: answered before the write was over")
-        old.expect_closed("after its nexus was removed")
+        removes_with_its_write(daemon, peer, old, turn)
         peer.logout()
 
 

@@ -8,14 +8,8 @@ from removal import *
 def test(daemon):
     for turn, (old_kind, kind) in enumerate(((Tcp, Tcp), (Iser, Tcp), (Tcp, Iser), (Iser, Iser))):
         peer, old = iscsi(daemon, kind), iscsi(daemon, old_kind, "80aabb000002")
-        name = name_of(old)
-        keeps_writes(daemon)
-        leave_write(daemon, old, turn)
-        keeps_writes(daemon, 0)
-        remove(peer, name)
-        check(peer.read_block(turn) == OLD, f"{turn}: answered before the write was over")
+        removes_with_its_write(daemon, peer, old, turn)
         check(peer.write_block(turn, NEW) == GOOD and peer.read_block(turn) == NEW, "not written")
-        old.expect_closed("after its nexus was removed")
         peer.logout()
 
 

@@ -55,25 +55,14 @@ static void the_fabric_chooses_the_worker_of_a_connection(void **state)
 
 static int begin(void **state)
 {
-	static struct fabric_ops *const table[] = { &toy_fabric, NULL };
-	struct worker_options co = { .name = "control", .cpu = -1, .is_control = true };
-	struct worker_options wo = { .name = "data", .cpu = -1 };
-	struct err e;
-	log_threshold = LOG_LVL_ERROR;
 	toy_fabric.assign = choose;
 	toy_fabric.accept = take;
-	fabrics_use(table);
-	return worker_new(&control, &co, &e) || worker_new(&data[0], &wo, &e) ||
-	       worker_new(&data[1], &wo, &e) || worker_start(data[0], &e) ||
-	       worker_start(data[1], &e) || fabrics_start(control, &e);
+	return toy_begin(&control, data, 2);
 }
 
 static int end(void **state)
 {
-	fabrics_stop();
-	worker_free(data[0]);
-	worker_free(data[1]);
-	worker_free(control);
+	toy_finish(control, data, 2);
 	return 0;
 }
 

@@ -195,21 +195,12 @@ static void absent_slots_refuse(void **state)
 
 static int begin(void **state)
 {
-	static struct fabric_ops *const table[] = { &toy_fabric, NULL };
-	struct worker_options co = { .name = "control", .cpu = -1, .is_control = true };
-	struct worker_options wo = { .name = "data", .cpu = -1 };
-	struct err e;
-	log_threshold = LOG_LVL_ERROR;
-	fabrics_use(table);
-	return worker_new(&control, &co, &e) || worker_new(&data, &wo, &e) ||
-	       worker_start(data, &e) || fabrics_start(control, &e);
+	return toy_begin(&control, &data, 1);
 }
 
 static int end(void **state)
 {
-	fabrics_stop();
-	worker_free(data);
-	worker_free(control);
+	toy_finish(control, &data, 1);
 	return 0;
 }
 

@@ -114,3 +114,27 @@ static struct fabric_ops toy_fabric = {
 	.follows = toy_follows,
 	.describe = toy_describe,
 };
+
+static inline int toy_begin(struct worker **ret_control, struct worker *ret_data[], unsigned count)
+{
+	static struct fabric_ops *const table[] = { &toy_fabric, NULL };
+	struct worker_options co = { .name = "control", .cpu = -1, .is_control = true };
+	struct worker_options wo = { .name = "data", .cpu = -1 };
+	struct err e;
+	int r = worker_new(ret_control, &co, &e);
+	log_threshold = LOG_LVL_ERROR;
+	fabrics_use(table);
+	for (unsigned i = 0; i < count && !r; i++) {
+		r = worker_new(&ret_data[i], &wo, &e);
+		r = r ? r : worker_start(ret_data[i], &e);
+	}
+	return r ? r : fabrics_start(*ret_control, &e);
+}
+
+static inline void toy_finish(struct worker *c, struct worker *workers[], unsigned count)
+{
+	fabrics_stop();
+	for (unsigned i = 0; i < count; i++)
+		worker_free(workers[i]);
+	worker_free(c);
+}
