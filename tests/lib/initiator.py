@@ -5,6 +5,10 @@ import subprocess
 
 from farblock import Failure, program
 
+# Of commands; and what each size writes, at least three of them.
+SIZES = (("512", "2M"), ("1k", "2M"), ("4k", "2M"), ("8k", "2M"), ("8704", "2176k"), ("64k", "8M"),
+         ("128k", "16M"), ("1m", "48M"), ("4m", "48M"), ("16m", "48M"))
+
 
 def start(*arguments, **options):
     """options: those of subprocess.Popen."""
@@ -27,3 +31,12 @@ def end(process, status=0, timeout=240):
         raise Failure(f"farblock-initiator {command}: exit status {process.returncode}, not "
                       f"{status}: {err.strip() or out.strip()}")
     return err if status else out
+
+
+def verify_all_sizes(where, *more):
+    """Writes with commands of each size, and reads it all back."""
+    for i, (size, length) in enumerate(SIZES):
+        common = ("verify", where, "--pattern", str(i), "--length", length, *more)
+        end(start(*common, "--bs", size))
+        end(start(*common, "--check-only"))
+    print(f"{where} {more}: commands of {SIZES[0][0]} to {SIZES[-1][0]}: every byte equal", flush=True)

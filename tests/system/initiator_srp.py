@@ -19,7 +19,6 @@ import initiator  # noqa: E402
 
 MIB = 1 << 20
 MOST = {"max_transfer_kib": 16384}
-SIZES = ("512", "1k", "4k", "8k", "8704", "64k", "128k", "1m", "4m", "16m")
 KILLS = 4
 OWN = ("--initiator-port", f"{SRP_INITIATOR[3:19]}:{SRP_INITIATOR[19:]}")
 
@@ -107,14 +106,6 @@ def discovery(target, iscsi):
     tool("discover", f"srp://{portal}/nonsense", status=2)
 
 
-def all_sizes(where, *more):
-    for i, size in enumerate(SIZES):
-        length = "2M" if i < 2 else "48M"
-        tool("verify", where, "--pattern", str(i), "--length", length, "--bs", size, *more)
-        tool("verify", where, "--pattern", str(i), "--length", length, "--check-only", *more)
-    print(f"{where} {more}: commands of {SIZES[0]} to {SIZES[-1]}: every byte equal", flush=True)
-
-
 def killed(daemon, where, tcp, bs, length, dice):
     """Writes and verifies a range while the daemon is killed and started again: the page cache,
     a volatile write cache to the initiator, survives that."""
@@ -160,8 +151,8 @@ def test():
             logins(target)
             failures(target)
             discovery(target, iscsi)
-            all_sizes(url(target, 0))
-            all_sizes(url(target, 1), "--channels", "4")
+            initiator.verify_all_sizes(url(target, 0), *OWN)
+            initiator.verify_all_sizes(url(target, 1), "--channels", "4", *OWN)
             for bs in ("4k", "128k"):
                 # Long enough to be at work still when it has been looked at.
                 killed(daemon, url(target, 1), iscsi.url(1), bs,

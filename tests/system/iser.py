@@ -14,11 +14,10 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 from farblock import (Config, Failure, Farblockd, Scratch, check, eventually, free_port,  # noqa: E402
                       main)
-from initiator import end, start  # noqa: E402
+from initiator import end, start, verify_all_sizes  # noqa: E402
 
 MIB = 1 << 20
 MOST = {"max_transfer_kib": 16384}
-SIZES = ("512", "1k", "4k", "8k", "8704", "64k", "128k", "1m", "4m", "16m")
 KILLS = 4
 
 
@@ -101,16 +100,6 @@ def failures(target):
     tool("ping", over_iser(target.url()), "--provider", "magic", status=2)
 
 
-# --- data ---
-
-def all_sizes(url, what):
-    for i, size in enumerate(SIZES):
-        length = "2M" if i < 2 else "48M"
-        tool("verify", url, "--pattern", str(i), "--length", length, "--bs", size)
-        tool("verify", url, "--pattern", str(i), "--length", length, "--check-only")
-    print(f"{what}: commands of {SIZES[0]} to {SIZES[-1]}: every byte equal", flush=True)
-
-
 # --- a daemon that ends ---
 
 def killed(daemon, url, bs, length, dice):
@@ -159,8 +148,8 @@ def test():
             discovered(target)
             logins(over_iser(target.url()))
             failures(target)
-            for lun, what in ((0, "RAM disk"), (1, "file")):
-                all_sizes(over_iser(target.url(lun)), what)
+            for lun in range(len(disks)):
+                verify_all_sizes(over_iser(target.url(lun)))
             bench_goes_on(daemon, over_iser(target.url()))
             for bs in ("4k", "128k"):
                 # Long enough to be at work still when it has been looked at.
