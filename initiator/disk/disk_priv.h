@@ -33,7 +33,7 @@ struct disk_lost {
 	struct scsi_cmd cmd;
 	bool is_cmd_out, is_cmd_stale;
 	bool is_preempting; // cmd is PREEMPT AND ABORT of its key; else REMOVE I_T NEXUS
-	unsigned attentions;
+	unsigned attentions, waits;
 	uint8_t data[LOST_DATA_MAX];
 	struct defer start;
 	struct timer retry;
@@ -55,7 +55,7 @@ struct reservation {
 	unsigned own_count;
 
 	struct disk_path *path; // NULL: none registers
-	unsigned step, rounds, waits, attentions;
+	unsigned step, rounds, waits, attentions, looks;
 	bool is_out, must_reserve;
 	struct scsi_cmd cmd;
 	struct timer wait;
