@@ -407,11 +407,23 @@ static void answer(struct disk *d, const struct scsi_cmd *c)
 	}
 }
 
+// INSUFFICIENT REGISTRATION RESOURCES.
+static bool is_full(const struct scsi_cmd *c)
+{
+	struct scsi_sense s;
+	return !c->res && c->status == SCSI_CHECK_CONDITION &&
+	       scsi_sense_parse(c->sense, c->sense_len, &s) && s.asc == 0x55 && s.ascq == 0x04;
+}
+
+static bool is_missing(const struct reservation *r, const struct scsi_cmd *c)
+{
+	return !c->res && scsi_cmd_is_refused(c) && !is_full(c) &&
+	       (r->step == KEYS || r->step == PREEMPT || r->step == REGISTER);
+}
+
 static void failed(struct disk *d, const struct scsi_cmd *c)
 {
 	const struct reservation *r = &d->reservation;
-	bool is_missing = !c->res && scsi_cmd_is_refused(c) &&
-			  (r->step == KEYS || r->step == PREEMPT || r->step == REGISTER);
 	static const char *const names[] = { "READ KEYS", "READ RESERVATION",
 					     "REGISTER AND IGNORE EXISTING KEY",
 					     "PREEMPT AND ABORT", "RESERVE" };
@@ -423,13 +435,15 @@ static void failed(struct disk *d, const struct scsi_cmd *c)
 	}
 	scsi_cmd_text(c, text, sizeof text);
 	err_set(&why,
-		is_missing ? -EOPNOTSUPP
-		: c->res   ? c->res
-			   : -EIO,
-		"%s: %s%s", names[r->step], text,
-		is_missing ? " (the target cannot do what --fence reservation needs: attach with "
-			     "--fence auto)"
-			   : "");
+		is_missing(r, c) ? -EOPNOTSUPP
+		: c->res	 ? c->res
+				 : -EIO,
+		"%s: %.80s%s", names[r->step], text,
+		is_missing(r, c) ? " (the target cannot do what --fence reservation needs: attach "
+				   "with --fence auto)"
+		: is_full(c)	 ? " (the target has no room for another key: farblock-initiator "
+				   "reserve URL report shows them; remove what is left there)"
+				 : "");
 	fail(d, &why);
 }
 
