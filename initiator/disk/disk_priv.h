@@ -75,13 +75,15 @@ struct disk_path {
 	struct disk_path_config config; // config.config is owned
 	struct scsi_session *session;	// NULL: between two sessions
 	enum disk_path_state state;
-	bool was_up;	   // this session was
-	bool is_watched;   // this session's unit is identified
-	bool is_leaving;   // a logout was requested
-	bool is_wrong;	   // another unit is behind it
-	bool is_proven;	   // its unit was the disk once
-	bool is_check_due; // again, when the running one has ended
-	unsigned failures; // attempts to log in, in a row
+	bool was_up;	      // this session was
+	bool is_watched;      // this session's unit is identified
+	bool is_leaving;      // a logout was requested
+	bool is_wrong;	      // another unit is behind it
+	bool is_proven;	      // its unit was the disk once
+	bool is_check_due;    // again, when the running one has ended
+	unsigned failures;    // attempts to log in, in a row
+	uint64_t up_ns;	      // the last login
+	unsigned short_lives; // connections that soon ended, in a row
 	struct timer reopen;
 
 	// A check: facts_steps, then REPORT TARGET PORT GROUPS.
