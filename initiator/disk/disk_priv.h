@@ -33,7 +33,7 @@ struct disk_lost {
 	struct scsi_cmd cmd;
 	bool is_cmd_out, is_cmd_stale;
 	bool is_preempting; // cmd is PREEMPT AND ABORT of its key; else REMOVE I_T NEXUS
-	unsigned attentions;
+	unsigned attentions, waits;
 	uint8_t data[LOST_DATA_MAX];
 	struct defer start;
 	struct timer retry;
@@ -55,7 +55,7 @@ struct reservation {
 	unsigned own_count;
 
 	struct disk_path *path; // NULL: none registers
-	unsigned step, rounds, waits, attentions;
+	unsigned step, rounds, waits, attentions, looks;
 	bool is_out, must_reserve;
 	struct scsi_cmd cmd;
 	struct timer wait;
@@ -75,13 +75,15 @@ struct disk_path {
 	struct disk_path_config config; // config.config is owned
 	struct scsi_session *session;	// NULL: between two sessions
 	enum disk_path_state state;
-	bool was_up;	   // this session was
-	bool is_watched;   // this session's unit is identified
-	bool is_leaving;   // a logout was requested
-	bool is_wrong;	   // another unit is behind it
-	bool is_proven;	   // its unit was the disk once
-	bool is_check_due; // again, when the running one has ended
-	unsigned failures; // attempts to log in, in a row
+	bool was_up;	      // this session was
+	bool is_watched;      // this session's unit is identified
+	bool is_leaving;      // a logout was requested
+	bool is_wrong;	      // another unit is behind it
+	bool is_proven;	      // its unit was the disk once
+	bool is_check_due;    // again, when the running one has ended
+	unsigned failures;    // attempts to log in, in a row
+	uint64_t up_ns;	      // the last login
+	unsigned short_lives; // connections that soon ended, in a row
 	struct timer reopen;
 
 	// A check: facts_steps, then REPORT TARGET PORT GROUPS.

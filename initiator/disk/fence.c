@@ -23,8 +23,11 @@
 #include "transport/wire/be.h"
 
 #define RETRY_US	1000000u
+#define WAIT_US		100000 // for a target that is busy with other fences
+#define WAITS_MAX	300
 #define WAIT_SECONDS	60   // a guess
 #define COMMAND_SECONDS 3600 // for as long as its storage takes
+#define PAUSE_SECONDS	20   // of the lost path's own logins
 #define ATTENTIONS_MAX	32
 
 // --- targets that announce nothing ---
@@ -181,6 +184,12 @@ static void attempt_failed(struct disk_lost *l, const struct err *why)
 	worker_defer(l->disk->worker, &l->start, on_start);
 }
 
+// What is seen of it until its answer.
+static void under_way(struct disk_lost *l, const struct disk_path *q, const char *what)
+{
+	err_set(&l->why, -EINPROGRESS, "%s over %.150s: not answered yet", what, q->config.name);
+}
+
 static void login_done(void *arg, const struct err *why)
 {
 	struct disk_lost *l = arg;
@@ -199,6 +208,8 @@ static void login_gone(void *arg)
 	l->disk->events->fence_gone(l->disk);
 }
 
+// A login may be lost without a word, or wait for the storage: the lost path may come back first,
+// and its own login ends this one.
 static bool by_login(struct disk_lost *l, struct disk_path *q)
 {
 	static const struct scsi_fence_ops ops = { login_done, login_gone };
@@ -207,6 +218,8 @@ static bool by_login(struct disk_lost *l, struct disk_path *q)
 		return false;
 	l->disk->fences_open++;
 	pause(l, true);
+	timer_arm(l->disk->worker, &l->retry, PAUSE_SECONDS * US_PER_SEC);
+	under_way(l, q, "login");
 	return true;
 }
 
@@ -234,11 +247,28 @@ static bool is_attention(struct disk_lost *l, const struct scsi_cmd *c)
 	       l->attentions++ < ATTENTIONS_MAX;
 }
 
+// A target ends few nexuses at a time.
+static bool is_busy(struct disk_lost *l, const struct scsi_cmd *c)
+{
+	return !c->res && (c->status == SCSI_BUSY || c->status == SCSI_TASK_SET_FULL) &&
+	       l->waits++ < WAITS_MAX;
+}
+
+static void command_failed(struct disk_lost *l, const struct scsi_cmd *c)
+{
+	struct disk_path *via = l->via;
+	char text[160];
+	struct err why;
+	scsi_cmd_text(c, text, sizeof text);
+	err_set(&why, c->res ? c->res : -EIO, "%s: %s", command_name(l), text);
+	attempt_failed(l, &why);
+	if (!c->res && c->status == SCSI_RESERVATION_CONFLICT)
+		look_again(via);
+}
+
 static void command_done(struct scsi_cmd *c)
 {
 	struct disk_lost *l = c->arg;
-	char text[160];
-	struct err why;
 	bool is_stale = l->is_cmd_stale; // fenced otherwise, or the disk is closing
 	l->is_cmd_out = l->is_cmd_stale = false;
 	if (is_stale) {
@@ -248,16 +278,13 @@ static void command_done(struct scsi_cmd *c)
 	}
 	if (is_attention(l, c)) {
 		send(l);
+	} else if (is_busy(l, c)) {
+		timer_arm(l->disk->worker, &l->retry, WAIT_US);
 	} else if (scsi_cmd_is_good(c)) {
 		l->is_kept_out = l->is_preempting;
 		over(l);
 	} else {
-		scsi_cmd_text(c, text, sizeof text);
-		err_set(&why, c->res ? c->res : -EIO, "%s: %s", command_name(l), text);
-		struct disk_path *via = l->via;
-		attempt_failed(l, &why);
-		if (!c->res && c->status == SCSI_RESERVATION_CONFLICT)
-			look_again(via);
+		command_failed(l, c);
 	}
 }
 
@@ -296,10 +323,12 @@ static void send(struct disk_lost *l)
 	l->cmd.done = command_done;
 	l->cmd.arg = l;
 	l->is_cmd_out = scsi_cmd_submit(l->via->session, &l->cmd) == 0;
-	if (!l->is_cmd_out) {
-		err_set(&why, -ENOTCONN, "%s: the path is lost", command_name(l));
-		attempt_failed(l, &why);
+	if (l->is_cmd_out) {
+		under_way(l, l->via, command_name(l));
+		return;
 	}
+	err_set(&why, -ENOTCONN, "%s: the path is lost", command_name(l));
+	attempt_failed(l, &why);
 }
 
 // A key that is not registered any more, as after a PREEMPT without an answer, is kept out, too;
@@ -318,7 +347,7 @@ static bool by_preempt(struct disk_lost *l, struct disk_path *q)
 		return true;
 	}
 	l->via = q;
-	l->attentions = 0;
+	l->attentions = l->waits = 0;
 	l->is_preempting = true;
 	send(l);
 	return true;
@@ -331,7 +360,7 @@ static bool by_remove(struct disk_lost *l, struct disk_path *q)
 	    !scsi_nexus_transport_id(&l->id.nexus, id, sizeof id))
 		return false;
 	l->via = q;
-	l->attentions = 0;
+	l->attentions = l->waits = 0;
 	l->is_preempting = false;
 	send(l);
 	return true;
@@ -372,7 +401,16 @@ static void wait(struct disk_lost *l)
 	timer_arm(d->worker, &l->retry, us < RETRY_US ? us : RETRY_US);
 }
 
-// Each way by each path that is up. Without a path nothing is sent, and nobody waits.
+static bool has_path(const struct disk_lost *l)
+{
+	for (unsigned i = 0; i < l->disk->path_count; i++)
+		if (can_use(l, &l->disk->paths[i]))
+			return true;
+	return false;
+}
+
+// Each way by each path that is up. Without a path nothing is sent, and nobody waits: the loss of
+// the path that an attempt took says nothing of what the target can do.
 static void on_start(struct defer *defer)
 {
 	struct disk_lost *l = container_of(defer, struct disk_lost, start);
@@ -380,12 +418,10 @@ static void on_start(struct defer *defer)
 	if (!is_lost(l) || l->via || d->is_closing)
 		return;
 	timer_cancel(d->worker, &l->retry);
-	bool has_path = l->next != 0;
 	for (; l->next < WAYS * d->path_count; l->next++) {
 		struct disk_path *q = &d->paths[l->next % d->path_count];
 		if (!can_use(l, q))
 			continue;
-		has_path = true;
 		if (ways[l->next / d->path_count](l, q)) {
 			if (l->fence)
 				l->via = q;
@@ -393,7 +429,7 @@ static void on_start(struct defer *defer)
 		}
 	}
 	l->next = 0;
-	if (has_path)
+	if (has_path(l))
 		wait(l);
 }
 
@@ -405,7 +441,13 @@ static void start(struct disk_lost *l)
 
 static void on_retry(struct timer *t)
 {
-	start(container_of(t, struct disk_lost, retry));
+	struct disk_lost *l = container_of(t, struct disk_lost, retry);
+	if (l->fence)
+		pause(l, false);
+	else if (l->via)
+		send(l);
+	else
+		start(l);
 }
 
 void fence_init(struct disk_lost *l, struct disk *d, struct disk_path *p)

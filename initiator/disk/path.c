@@ -5,7 +5,9 @@
 
 #include "initiator/disk/disk_priv.h"
 
-#define BACK_OFF_MAX 15 // seconds between two sessions
+#define BACK_OFF_MAX  15 // seconds between two sessions
+#define SHORT_SECONDS 10 // of a session that another initiator may have ended
+#define SHORT_MANY    3	 // in a row
 
 // --- what the session tells ---
 
@@ -46,6 +48,7 @@ static void on_up(struct scsi_session *s)
 	struct disk_path *p = scsi_session_arg(s);
 	struct err why;
 	p->failures = 0;
+	p->up_ns = worker_now(p->disk->worker);
 	fence_path_up(p);
 	path_set_state(p, DISK_PATH_CHECKING, NULL);
 	if (p->was_up) {
@@ -62,13 +65,31 @@ static void on_up(struct scsi_session *s)
 	path_restart(p);
 }
 
-static void on_down(struct scsi_session *s, const struct err *why)
+// Two initiators of the same names end each other's sessions for ever, at the pace of Time2Wait.
+// The target tells neither of them why.
+static void explain_short(struct disk_path *p, struct err *why)
+{
+	bool is_short = worker_now(p->disk->worker) - p->up_ns < SHORT_SECONDS * NS_PER_SEC;
+	bool is_by_peer = why->code == -EPIPE || why->code == -ECONNRESET;
+	p->short_lives = is_short && is_by_peer ? p->short_lives + 1 : 0;
+	if (p->short_lives < SHORT_MANY)
+		return;
+	struct err e = *why;
+	err_set(why, e.code,
+		"%.110s, again soon after the login (has another initiator the same name and "
+		"ISID? --isid and --initiator-name change them)",
+		e.text);
+}
+
+static void on_down(struct scsi_session *s, const struct err *reason)
 {
 	struct disk_path *p = scsi_session_arg(s);
+	struct err why = *reason;
 	check_end(p);
 	reservation_path_down(p);
 	fence_path_down(p);
-	path_set_state(p, DISK_PATH_CONNECTING, why);
+	explain_short(p, &why);
+	path_set_state(p, DISK_PATH_CONNECTING, &why);
 	// What it has not sent goes another way, or waits in the disk's queue.
 	scsi_session_withdraw(s);
 }

@@ -15,6 +15,7 @@
 #define WAITS_MAX	300
 #define ATTENTIONS_MAX	32
 #define ROUNDS_MAX	5
+#define LOOKS_MAX	30   // while another host begins, sees this one, and leaves
 #define PREEMPT_SECONDS 3600 // for as long as its storage takes
 #define RELEASE_SECONDS 5
 
@@ -190,7 +191,31 @@ static void refuse(struct disk *d, uint64_t key, uint8_t type)
 	fail(d, &why);
 }
 
-// False: refused.
+// A host that begins registers before it finds the disk reserved, and then takes its key away.
+static bool looks_again(struct disk *d)
+{
+	struct reservation *r = &d->reservation;
+	if (!r->is_held || r->looks++ == LOOKS_MAX)
+		return false;
+	timer_arm(d->worker, &r->wait, WAIT_US);
+	return true;
+}
+
+static void refuse_long_list(struct disk *d)
+{
+	struct err why;
+	if (d->reservation.is_held) {
+		taken(d);
+		return;
+	}
+	err_set(&why, -EPROTO,
+		"READ KEYS: the list is longer than %d keys (farblock-initiator reserve URL report "
+		"shows them; clear what is left there, or attach with --fence auto)",
+		RESERVATION_KEYS_MAX);
+	fail(d, &why);
+}
+
+// False: refused, or looked at again.
 static bool judge_keys(struct disk *d, const struct pr_list *l)
 {
 	struct reservation *r = &d->reservation;
@@ -199,7 +224,8 @@ static bool judge_keys(struct disk *d, const struct pr_list *l)
 	for (uint32_t i = 0; pr_key_at(l, i, &key); i++) {
 		bool is_known = is_own(r, key) || (!r->is_held && is_of_host(r, key));
 		if (!is_known || i == RESERVATION_KEYS_MAX) {
-			refuse(d, key, 0);
+			if (!looks_again(d))
+				refuse(d, key, 0);
 			return false;
 		}
 		r->keys[r->key_count++] = key;
@@ -211,7 +237,7 @@ static bool judge_keys(struct disk *d, const struct pr_list *l)
 			r->dead[r->dead_count++] = key;
 	}
 	if (l->is_cut)
-		refuse(d, 0, 0);
+		refuse_long_list(d);
 	return !l->is_cut;
 }
 
@@ -316,7 +342,7 @@ static void begin(struct disk *d, struct disk_path *p, enum step first)
 	struct reservation *r = &d->reservation;
 	r->path = p;
 	r->step = first;
-	r->rounds = r->waits = r->attentions = 0;
+	r->rounds = r->waits = r->attentions = r->looks = 0;
 	run(d);
 }
 
@@ -381,11 +407,23 @@ static void answer(struct disk *d, const struct scsi_cmd *c)
 	}
 }
 
+// INSUFFICIENT REGISTRATION RESOURCES.
+static bool is_full(const struct scsi_cmd *c)
+{
+	struct scsi_sense s;
+	return !c->res && c->status == SCSI_CHECK_CONDITION &&
+	       scsi_sense_parse(c->sense, c->sense_len, &s) && s.asc == 0x55 && s.ascq == 0x04;
+}
+
+static bool is_missing(const struct reservation *r, const struct scsi_cmd *c)
+{
+	return !c->res && scsi_cmd_is_refused(c) && !is_full(c) &&
+	       (r->step == KEYS || r->step == PREEMPT || r->step == REGISTER);
+}
+
 static void failed(struct disk *d, const struct scsi_cmd *c)
 {
 	const struct reservation *r = &d->reservation;
-	bool is_missing = !c->res && scsi_cmd_is_refused(c) &&
-			  (r->step == KEYS || r->step == PREEMPT || r->step == REGISTER);
 	static const char *const names[] = { "READ KEYS", "READ RESERVATION",
 					     "REGISTER AND IGNORE EXISTING KEY",
 					     "PREEMPT AND ABORT", "RESERVE" };
@@ -397,13 +435,15 @@ static void failed(struct disk *d, const struct scsi_cmd *c)
 	}
 	scsi_cmd_text(c, text, sizeof text);
 	err_set(&why,
-		is_missing ? -EOPNOTSUPP
-		: c->res   ? c->res
-			   : -EIO,
-		"%s: %s%s", names[r->step], text,
-		is_missing ? " (the target cannot do what --fence reservation needs: attach with "
-			     "--fence auto)"
-			   : "");
+		is_missing(r, c) ? -EOPNOTSUPP
+		: c->res	 ? c->res
+				 : -EIO,
+		"%s: %.80s%s", names[r->step], text,
+		is_missing(r, c) ? " (the target cannot do what --fence reservation needs: attach "
+				   "with --fence auto)"
+		: is_full(c)	 ? " (the target has no room for another key: farblock-initiator "
+				   "reserve URL report shows them; remove what is left there)"
+				 : "");
 	fail(d, &why);
 }
 
@@ -542,7 +582,8 @@ bool reservation_release(struct disk *d)
 	timer_cancel(d->worker, &r->wait);
 	r->is_releasing = true;
 	by->wants_registration = true;
-	begin(d, by, RELEASE_KEYS);
+	// Before the disk was reserved only one path has registered; others' keys do not matter.
+	begin(d, by, r->is_held ? RELEASE_KEYS : RELEASE);
 	return true;
 }
 

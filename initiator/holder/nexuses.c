@@ -108,7 +108,8 @@ static bool take_nexus(struct json_object *o, struct disk_nexus *ret)
 			ret->nexus.protocol = protocols[p].protocol;
 	if (!ret->nexus.protocol || !*initiator || strlen(initiator) >= SCSI_PORT_TEXT ||
 	    !*target || strlen(target) >= SCSI_PORT_TEXT ||
-	    !json_object_is_type(port, json_type_int))
+	    !json_object_is_type(port, json_type_int) || json_object_get_int64(port) < 0 ||
+	    json_object_get_int64(port) > UINT16_MAX)
 		return false;
 	snprintf(ret->nexus.initiator, SCSI_PORT_TEXT, "%s", initiator);
 	snprintf(ret->nexus.target, SCSI_PORT_TEXT, "%s", target);
@@ -116,16 +117,26 @@ static bool take_nexus(struct json_object *o, struct disk_nexus *ret)
 	return true;
 }
 
-static int take(struct json_object *o, struct list_of *ret)
+static int take(struct json_object *o, struct list_of *ret, struct err *e)
 {
 	struct json_object *a = json_field(o, "nexuses");
-	size_t n = json_object_is_type(a, json_type_array) ? json_object_array_length(a) : SIZE_MAX;
+	bool is_list = json_object_is_type(a, json_type_array);
+	size_t n = is_list ? json_object_array_length(a) : 0;
 	if (n > DISK_NEXUSES_MAX - ret->count)
+		return err_set(e, -E2BIG, "more than %d nexuses are left", DISK_NEXUSES_MAX);
+	for (size_t i = 0; i < n && is_list; i++)
+		is_list = take_nexus(json_object_array_get_idx(a, i), &ret->nexuses[ret->count++]);
+	return is_list ? 0 : err_set(e, -EINVAL, "not a list of nexuses");
+}
+
+static int parse(const char *path, const char *text, size_t len, struct list_of *ret, struct err *e)
+{
+	struct json_object *o = json_read(text, len, path, e);
+	if (!o)
 		return -EINVAL;
-	for (size_t i = 0; i < n; i++)
-		if (!take_nexus(json_object_array_get_idx(a, i), &ret->nexuses[ret->count++]))
-			return -EINVAL;
-	return 0;
+	int r = take(o, ret, e);
+	json_object_put(o);
+	return r < 0 ? (err_prefix(e, "%s", path), r) : 0;
 }
 
 // Adds those of a file, if there is one.
@@ -136,19 +147,17 @@ static int load(const char *path, struct list_of *ret, struct err *e)
 	int r = whole_file_read(path, &text, &len, e);
 	if (r == -ENOENT)
 		return 0;
-	if (r < 0)
-		return r;
-	struct json_object *o = json_read(text, len, path, e);
-	free(text);
-	if (!o)
-		return -EINVAL;
-	r = json_object_is_type(o, json_type_object) ? take(o, ret) : -EINVAL;
-	json_object_put(o);
-	if (r < 0)
+	if (!r) {
+		r = parse(path, text, len, ret, e);
+		free(text);
+	}
+	if (r < 0) {
+		struct err why = *e;
 		err_set(e, r,
-			"%s: not a list of nexuses: cannot tell what may still write the disk "
-			"(remove the file once nothing of the former process is under way)",
-			path);
+			"%s: cannot tell what may still write the disk (remove the file once "
+			"nothing of the former process is under way)",
+			why.text);
+	}
 	return r;
 }
 
