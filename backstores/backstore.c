@@ -43,6 +43,11 @@ static enum bs_path has_no_path(struct backstore *bs, const char *path)
 	return BS_PATH_SAME;
 }
 
+static int has_no_fd(struct backstore *bs)
+{
+	return -1;
+}
+
 static int nothing_to_flush(struct backstore *bs, struct err *e)
 {
 	return 0;
@@ -77,6 +82,8 @@ static void fill_defaults(struct backstore_type *ops)
 		ops->holds_data = loses_nothing;
 	if (!ops->path)
 		ops->path = has_no_path;
+	if (!ops->fd)
+		ops->fd = has_no_fd;
 	if (!ops->flush)
 		ops->flush = nothing_to_flush;
 	if (!ops->resize)
@@ -289,6 +296,12 @@ enum bs_path backstore_path(struct backstore *bs, const char *path)
 {
 	struct backstore *floor = floor_of(bs);
 	return floor->ops.path(floor, path);
+}
+
+int backstore_fd(struct backstore *bs)
+{
+	struct backstore *floor = floor_of(bs);
+	return floor->ops.fd(floor);
 }
 
 int backstore_flush(struct backstore *bs, struct err *e)

@@ -229,6 +229,9 @@ struct backstore_type {
 	// Whether path, which it was opened from, still names what is open. Control thread; may
 	// block. Default: BS_PATH_SAME.
 	enum bs_path (*path)(struct backstore *bs, const char *path);
+	// The descriptor of the file or device that is open, which stays its own. Control thread.
+	// Default: -1.
+	int (*fd)(struct backstore *bs);
 	// BS_FLUSH from the control thread, which it may block. Default: nothing to flush.
 	int (*flush)(struct backstore *bs, struct err *e);
 	// Grows to size bytes, a multiple of the block size above the current size; the caller
@@ -308,6 +311,8 @@ int backstore_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_tota
 bool backstore_holds_data(struct backstore *bs);
 // Calls path() of the bottom type. Control thread; may block.
 enum bs_path backstore_path(struct backstore *bs, const char *path);
+// Calls fd() of the bottom type. Control thread.
+int backstore_fd(struct backstore *bs);
 // What was written before is durable afterwards. Control thread; may block; I/O may be in flight.
 int backstore_flush(struct backstore *bs, struct err *e);
 // Grows the storage to size bytes and publishes it. -EINVAL if size is below the current one or not

@@ -196,6 +196,7 @@ const struct backstore_type block_type = {
 	.close = fdstore_close,
 	.refresh = block_refresh,
 	.path = fdstore_path,
+	.fd = fdstore_fd,
 	.flush = fdstore_flush,
 	.resize = block_resize,
 	.submit = fdstore_submit,

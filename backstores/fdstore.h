@@ -53,6 +53,8 @@ int fdstore_sync_folder(const char *path);
 
 // What has become of the path. Control thread; may block.
 enum bs_path fdstore_path(struct backstore *bs, const char *path);
+// Of the file or device. Control thread.
+int fdstore_fd(struct backstore *bs);
 
 // BS_FLUSH from the control thread, which it blocks.
 int fdstore_flush(struct backstore *bs, struct err *e);

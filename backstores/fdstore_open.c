@@ -151,6 +151,11 @@ enum bs_path fdstore_path(struct backstore *bs, const char *path)
 	return is_same ? BS_PATH_SAME : BS_PATH_REPLACED;
 }
 
+int fdstore_fd(struct backstore *bs)
+{
+	return fdstore_of(bs)->fd;
+}
+
 int fdstore_flush(struct backstore *bs, struct err *e)
 {
 	int r;

@@ -513,6 +513,7 @@ const struct backstore_type fileio_type = {
 	.refresh = fileio_refresh,
 	.space = fileio_space,
 	.path = fdstore_path,
+	.fd = fdstore_fd,
 	.flush = fdstore_flush,
 	.resize = fileio_resize,
 	.submit = fdstore_submit,

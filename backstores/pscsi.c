@@ -268,6 +268,11 @@ static void pscsi_close(struct backstore *bs)
 	close(pscsi_of(bs)->fd);
 }
 
+static int pscsi_fd(struct backstore *bs)
+{
+	return pscsi_of(bs)->fd;
+}
+
 static int pscsi_open(struct backstore *bs, const struct bs_config *config, struct err *e)
 {
 	struct pscsi *p = pscsi_of(bs);
@@ -302,6 +307,7 @@ const struct backstore_type pscsi_type = {
 	.options = pscsi_options,
 	.size = sizeof(struct pscsi),
 	.open = pscsi_open,
+	.fd = pscsi_fd,
 	.close = pscsi_close,
 	.refresh = pscsi_refresh,
 	.scsi = pscsi_scsi,

@@ -177,34 +177,57 @@ static bool is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-// The same at each start, and another one for a second farblockd that serves the same disk: random,
-// kept in the state directory, and mixed with the machine's id, as directories are copied.
-static uint64_t find_server_id(const char *state_dir)
+static uint64_t mix(uint64_t id, const void *bytes, size_t len)
 {
-	char *text, machine[64] = "";
-	size_t len;
+	for (const uint8_t *p = bytes; len--; p++)
+		id = (id ^ *p) * 0x100000001b3u; // FNV-1a
+	return id;
+}
+
+// The number that the state directory keeps; a new one, which is kept if that is possible, where
+// there is none.
+static uint64_t kept_id(const char *state_dir)
+{
+	static const char lost[] = "initiators cannot tell that this is the same farblockd";
 	uint64_t id = 0;
+	char *text, fresh[20];
+	size_t len;
 	struct err e;
-	if (state_file_read(&text, &len, state_dir, "server", "id", &e) == 0) {
+	int r = state_file_read(&text, &len, state_dir, "server", "id", &e);
+	if (!r) {
 		id = strtoull(text, NULL, 16);
 		free(text);
+	} else if (r != -ENOENT) {
+		log_warn("%s (it gets a new number: %s)", e.text, lost);
 	}
-	if (!id && getrandom(&id, sizeof id, 0) == sizeof id) {
-		char fresh[20];
-		int n = snprintf(fresh, sizeof fresh, "%016llx\n", (unsigned long long)id);
-		if (state_file_write(state_dir, "server", "id", fresh, (size_t)n, &e) < 0)
-			log_warn("%s (after a restart initiators cannot tell that this is the same "
-				 "farblockd)",
-				 e.text);
-	}
+	if (id || getrandom(&id, sizeof id, 0) != sizeof id)
+		return id;
+	int n = snprintf(fresh, sizeof fresh, "%016llx\n", (unsigned long long)id);
+	if (state_file_write(state_dir, "server", "id", fresh, (size_t)n, &e) < 0)
+		log_warn("%s (after a restart %s)", e.text, lost);
+	return id;
+}
+
+// The same at each start, and another one for a second farblockd that serves the same disk: what
+// the state directory keeps, mixed with what a copy of that has not: the machine's id, path and
+// inode. Without a lock another one may run there now: the number is of this process.
+static uint64_t find_server_id(const char *state_dir, bool is_locked)
+{
+	char machine[64] = "", whole[PATH_MAX];
+	struct stat st;
+	uint64_t id;
+	if (!is_locked && getrandom(&id, sizeof id, 0) == sizeof id)
+		return id;
+	id = kept_id(state_dir);
 	FILE *f = fopen("/etc/machine-id", "re");
 	if (f && !fgets(machine, sizeof machine, f))
 		*machine = 0;
 	if (f)
 		fclose(f);
-	for (const char *p = machine; *p; p++)
-		id = (id ^ (uint8_t)*p) * 0x100000001b3u; // FNV-1a
-	return id;
+	id = mix(id, machine, strlen(machine));
+	if (realpath(state_dir, whole))
+		id = mix(id, whole, strlen(whole));
+	return stat(state_dir, &st) ? id : mix(id, &st.st_ino, sizeof st.st_ino);
 }
 
 static int take_places(struct daemon *d, struct err *e)
@@ -216,7 +239,7 @@ static int take_places(struct daemon *d, struct err *e)
 	r = lock_place("state-dir", o->state_dir, "/lock", &d->state_lock, e);
 	if (r < 0)
 		return r;
-	lu_set_server_id(find_server_id(o->state_dir));
+	lu_set_server_id(find_server_id(o->state_dir, d->state_lock >= 0));
 	r = folder_make_for(o->config, 0700, e);
 	if (r < 0)
 		return err_prefix(e, "--config");

@@ -113,13 +113,19 @@ static bool may_remove(const struct nexus_removal *r, const struct session *s)
 	return s->id != r->by_id && (is_same_host(r, s) || is_same_initiator(r, s));
 }
 
+static void refuse(struct nexus_removal *r, unsigned i)
+{
+	if (r->bad < 0 || i < (unsigned)r->bad)
+		r->bad = (int)i;
+}
+
 static void look(struct nexus_removal *r)
 {
 	list_for_each (it, sessions_here()) {
 		const struct session *s = session_of(it);
 		unsigned i = name_of(r, s, 0);
-		if (i < r->count && (r->bad < 0 || i < (unsigned)r->bad) && !may_remove(r, s))
-			r->bad = (int)i;
+		if (i < r->count && !may_remove(r, s))
+			refuse(r, i);
 	}
 }
 
@@ -172,14 +178,19 @@ static void stay_with(struct nexus_removal *r, struct session *s, struct removal
 	r->begun++;
 }
 
-// Another session of a nexus may have come since it was looked at.
+// Since it was looked at another session of a nexus may have come, or the administrator said that
+// it is another one's: then it stays, and the answer says so, whatever becomes of the others.
 static void drop(struct nexus_removal *r)
 {
 	list_for_each_safe (it, sessions_here()) {
 		struct session *s = session_of(it);
 		unsigned i = name_of(r, s, 0);
-		if (i == r->count || !may_remove(r, s))
+		if (i == r->count)
 			continue;
+		if (!may_remove(r, s)) {
+			refuse(r, i);
+			continue;
+		}
 		// A name that was given twice, or a nexus that ended and came back: one wait each.
 		while (i < r->count && r->waits[i].removal)
 			i = name_of(r, s, i + 1);

@@ -189,7 +189,8 @@ int state_file_read(char **ret, size_t *ret_len, const char *dir, const char *su
 	int folder = open_folder(dir, sub, false, e);
 	if (folder < 0)
 		return folder;
-	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	// Without waiting for the writer of a FIFO, which is refused then.
+	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int res = fd < 0 ? -errno : 0;
 	close(folder);
 	if (!res) {

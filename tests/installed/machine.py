@@ -31,7 +31,8 @@ override_dh_auto_configure-arch override_dh_auto_build-arch:
 
 override_dh_auto_install-arch:
 \tDESTDIR=$(CURDIR)/debian/tmp cmake --install {BUILD} --prefix /usr >/dev/null
-\tsed -i s,/usr/local/,/usr/, debian/tmp/usr/lib/systemd/system/*farblock* debian/tmp/usr/lib/udev/rules.d/*
+\tsed -i s,/usr/local/,/usr/, debian/tmp/usr/lib/systemd/system/*farblock* \\
+\t\tdebian/tmp/usr/lib/udev/rules.d/* debian/tmp/usr/lib/farblock/unmount-disk
 """
 TARGET = "iqn.2025-01.org.example:installed"
 SERVE = f"""/backstores/fileio create data /var/lib/farblock/data.img 64M

@@ -28,9 +28,18 @@ def a_stop_and_start_keep_attachments(machine, device):
     still_attached(machine, device)
 
 
-def an_upgrade_keeps_attachments(machine, device, later):
-    machine.install(later)
+def an_upgrade_keeps_attachments(machine, device, *later):
+    machine("head -c 8M /dev/urandom >/mnt/file\nsha256sum /mnt/file >/root/sum")
+    writer = machine("sh -c 'while dd if=/dev/zero of=/mnt/log bs=4k count=64 conv=fsync; do :; done' "
+                     ">/dev/null 2>&1 & echo $!")
+    before = machine("farblock-initiator attached --json | grep '\"pid\"'")
+    said = machine.install(*later)
+    machine(f"kill {writer}")  # and so no write has failed
     still_attached(machine, device)
+    check(machine("farblock-initiator attached --json | grep '\"pid\"'") == before,
+          f"another process has the disk: {said}")
+    text = machine("sha256sum -c /root/sum 2>&1", status=None)
+    check(text == "/mnt/file: OK", text)
 
 
 def a_removed_run_directory_does_not_admit_a_second_writer(machine, _):
@@ -57,14 +66,17 @@ def run_all():
     check_needs()
     with Scratch() as scratch, Machine(scratch) as machine:
         folder = packages(scratch)
-        target = package(folder, "farblock")
+        target, initiator = package(folder, "farblock"), package(folder, "farblock-initiator")
         machine.boot()
-        machine.install(target, package(folder, "farblock-initiator"))
+        machine.install(target, initiator)
         machine.serve()
         device = machine.attach()
         a_restart_keeps_attachments(machine, device)
         a_stop_and_start_keep_attachments(machine, device)
         an_upgrade_keeps_attachments(machine, device, with_version(target, "9.0", scratch))
+        an_upgrade_keeps_attachments(machine, device, with_version(initiator, "9.1", scratch))
+        an_upgrade_keeps_attachments(machine, device, with_version(target, "9.2", scratch),
+                                     with_version(initiator, "9.3", scratch))
         a_removed_run_directory_does_not_admit_a_second_writer(machine, device)
         a_lost_attachment_is_listed_and_detached(machine, device)
         purging_the_target_keeps_entries(machine)

@@ -90,17 +90,18 @@ static uint64_t awaited_disk(const struct storage *s)
 }
 
 // The same disk after it was reopened, or deleted and created again: the same serial number on the
-// same file or device, not only the same path. Each RAM disk is a disk of its own.
+// same file or device, not only the same path, which may name another one since it was opened. Each
+// RAM disk is a disk of its own.
 static void set_disk(const struct storage *s)
 {
-	const char *dev = storage_get_option(s, "dev");
 	uint64_t awaited = awaited_disk(s), h = awaited;
 	char identity[DEVICE_IDENTITY_MAX];
 	struct statx st;
-	if (!dev)
+	if (!awaited)
 		return;
+	int fd = backstore_fd(lu_backstore(s->lu));
 	bool is_overlay = lu_backstore(s->lu)->limits.overlay; // reset makes a new file
-	if (is_overlay || statx(AT_FDCWD, dev, 0, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+	if (is_overlay || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
 		st.stx_mode = 0;
 	if (S_ISREG(st.stx_mode)) { // a new file may get the inode of a removed one
 		const uint64_t file[] = { st.stx_dev_major, st.stx_dev_minor, st.stx_ino,

@@ -4,6 +4,7 @@
 
 #include "target/scsi/copy/commands.h"
 #include "target/scsi/handler.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/spc/inquiry.h"
 #include "target/scsi/spc/mode.h"
 #include "transport/wire/be.h"

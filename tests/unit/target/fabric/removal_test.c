@@ -209,6 +209,24 @@ static void nobody_without_an_acl_has_a_host(void **state)
 	assert_may(false);
 }
 
+static bool (*is_same)(const char *a, const char *b);
+
+// For the look at all nexuses, but not when they are ended.
+static bool is_same_only_once(const char *a, const char *b)
+{
+	toy_fabric.is_same_initiator = is_same;
+	return true;
+}
+
+static void one_that_became_anothers_meanwhile_is_told(void **state)
+{
+	toys[0].session.acl = toys[1].session.acl = NULL;
+	toys[1].session.initiator = "toy.1";
+	is_same = toy_fabric.is_same_initiator;
+	toy_fabric.is_same_initiator = is_same_only_once;
+	assert_may(false);
+}
+
 static int begin(void **state)
 {
 	toy_fabric.cut = cut;
@@ -236,6 +254,7 @@ int main(void)
 		CLAIM(acls_of_one_host_are_one_initiator),
 		CLAIM(acls_without_a_host_are_not),
 		CLAIM(nobody_without_an_acl_has_a_host),
+		CLAIM(one_that_became_anothers_meanwhile_is_told),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
