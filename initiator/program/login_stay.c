@@ -60,7 +60,7 @@ static bool is_dead(const struct holder_files *f)
 	struct err e;
 	struct json_object *o = holder_ask(f, "status", &e);
 	json_object_put(o);
-	return !o && (e.code == -ECONNREFUSED || e.code == -ENOENT);
+	return !o && holder_is_gone(&e);
 }
 
 static bool found(void *arg, const char *name)
