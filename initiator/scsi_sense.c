@@ -6,6 +6,7 @@
 
 #include "initiator/scsi_cdb.h"
 
+#define KEY_NO_SENSE	    0
 #define KEY_ILLEGAL_REQUEST 5
 
 bool scsi_sense_parse(const uint8_t *sense, size_t len, struct scsi_sense *ret)
@@ -119,8 +120,8 @@ bool scsi_cmd_is_refused(const struct scsi_cmd *c)
 	struct scsi_sense s;
 	if (c->res || c->status != SCSI_CHECK_CONDITION)
 		return false;
-	return !c->sense_len ||
-	       (scsi_sense_parse(c->sense, c->sense_len, &s) && s.key == KEY_ILLEGAL_REQUEST);
+	return !c->sense_len || (scsi_sense_parse(c->sense, c->sense_len, &s) &&
+				 (s.key == KEY_NO_SENSE || s.key == KEY_ILLEGAL_REQUEST));
 }
 
 bool scsi_cmd_is_absent(const struct scsi_cmd *c)

@@ -39,59 +39,6 @@ static size_t utf8_part(const char *text, size_t len)
 	return at;
 }
 
-static struct json_object *parse(const char *text, size_t len, int depth, const char *what,
-				 struct err *e)
-{
-	if (len > INT_MAX) {
-		err_set(e, -EFBIG, "%s: longer than 2 GiB", what);
-		return NULL;
-	}
-	size_t fine = utf8_part(text, len);
-	if (fine < len) {
-		complain(text, fine, what, "not UTF-8", e);
-		return NULL;
-	}
-	struct json_tokener *tok = json_tokener_new_ex(depth);
-	if (!tok) {
-		err_set(e, -ENOMEM, "%s: out of memory", what);
-		return NULL;
-	}
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-	struct json_object *doc = json_tokener_parse_ex(tok, text, (int)len);
-	enum json_tokener_error error = json_tokener_get_error(tok);
-	size_t end = json_tokener_get_parse_end(tok);
-	if (error == json_tokener_continue) {
-		complain(text, len, what, "unexpected end of file (truncated?)", e);
-	} else if (error != json_tokener_success) {
-		complain(text, end, what, json_tokener_error_desc(error), e);
-	} else {
-		while (end < len && strchr(" \t\r\n", text[end]) && text[end])
-			end++;
-		if (end != len) {
-			complain(text, end, what, "text after the end of the document", e);
-			error = json_tokener_error_parse_unexpected;
-		}
-	}
-	json_tokener_free(tok);
-	if (error != json_tokener_success) {
-		json_object_put(doc);
-		return NULL;
-	}
-	if (!doc)
-		complain(text, 0, what, "null is not a document", e);
-	return doc;
-}
-
-struct json_object *json_read(const char *text, size_t len, const char *what, struct err *e)
-{
-	return parse(text, len, JSON_DEPTH_MAX, what, e);
-}
-
-struct json_object *json_read_request(const char *text, size_t len, struct err *e)
-{
-	return parse(text, len, JSON_REQUEST_DEPTH_MAX, "request", e);
-}
-
 void json_text_bytes(struct json_text *o, const char *s, size_t n)
 {
 	if (o->len + n + 1 > o->size && !o->has_failed) {
@@ -109,6 +56,139 @@ void json_text_bytes(struct json_text *o, const char *s, size_t n)
 	o->len += n;
 	o->text[o->len] = 0;
 }
+
+// ---- parsing ----
+
+// The character at text as an escape of ASCII, which is as many bytes as the return value.
+static size_t escape(const char *text, size_t n, char ret[13])
+{
+	static const uint8_t first_bits[] = { 0, 0, 0x1f, 0x0f, 0x07 };
+	uint32_t c = (uint8_t)text[0] & first_bits[n];
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | ((uint8_t)text[i] & 0x3f);
+	if (c < 0x10000)
+		return (size_t)snprintf(ret, 13, "\\u%04x", c);
+	c -= 0x10000;
+	return (size_t)snprintf(ret, 13, "\\u%04x\\u%04x", 0xd800 | c >> 10, 0xdc00 | (c & 0x3ff));
+}
+
+// Whether a backslash is before text[at] that another one does not escape.
+static bool is_escaped(const char *text, size_t at)
+{
+	size_t n = 0;
+	while (n < at && text[at - n - 1] == '\\')
+		n++;
+	return n % 2;
+}
+
+// The text in ASCII: json-c 0.18 takes bytes from 80h in a string for control characters where char
+// is signed. limit: at most so many bytes of it; returns how many of text they stand for.
+static size_t to_ascii(const char *text, size_t len, struct json_text *o, size_t limit)
+{
+	char escaped[13];
+	size_t at = 0;
+	while (at < len && o->len < limit && !o->has_failed) {
+		size_t n = 0;
+		while (at + n < len && (uint8_t)text[at + n] < 0x80 && o->len + n < limit)
+			n++;
+		json_text_bytes(o, text + at, n);
+		at += n;
+		if (at == len || o->len >= limit)
+			break;
+		n = utf8_len((const uint8_t *)text + at, len - at);
+		if (is_escaped(text, at))
+			json_text_bytes(o, "x", 1); // no escape of JSON either
+		else
+			json_text_bytes(o, escaped, escape(text + at, n, escaped));
+		at += n;
+	}
+	return at;
+}
+
+// Where in text the byte is that is at pos of it in ASCII.
+static size_t original(const char *text, size_t len, size_t pos)
+{
+	struct json_text o = { 0 };
+	size_t at = to_ascii(text, len, &o, pos);
+	free(o.text);
+	return at;
+}
+
+static bool is_ascii(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((uint8_t)text[i] >= 0x80)
+			return false;
+	return true;
+}
+
+// The whole of an ASCII text. *ret_end: where the mistake is, or the document ends.
+static const char *parse_ascii(const char *text, size_t len, int depth, struct json_object **ret,
+			       size_t *ret_end)
+{
+	struct json_tokener *tok = json_tokener_new_ex(depth);
+	if (!tok)
+		return "out of memory";
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
+	*ret = json_tokener_parse_ex(tok, text, (int)len);
+	enum json_tokener_error error = json_tokener_get_error(tok);
+	size_t end = json_tokener_get_parse_end(tok);
+	json_tokener_free(tok);
+	*ret_end = error == json_tokener_continue ? len : end;
+	if (error == json_tokener_continue)
+		return "unexpected end of file (truncated?)";
+	if (error != json_tokener_success)
+		return json_tokener_error_desc(error);
+	while (end < len && strchr(" \t\r\n", text[end]) && text[end])
+		end++;
+	*ret_end = end;
+	return end == len ? NULL : "text after the end of the document";
+}
+
+static struct json_object *parse(const char *text, size_t len, int depth, const char *what,
+				 struct err *e)
+{
+	struct json_object *doc = NULL;
+	struct json_text ascii = { 0 };
+	size_t fine = utf8_part(text, len), end = 0;
+	if (fine < len) {
+		complain(text, fine, what, "not UTF-8", e);
+		return NULL;
+	}
+	bool is_copied = !is_ascii(text, len);
+	if (is_copied)
+		to_ascii(text, len, &ascii, SIZE_MAX);
+	size_t ascii_len = is_copied ? ascii.len : len;
+	if (ascii.has_failed || ascii_len > INT_MAX) {
+		err_set(e, ascii.has_failed ? -ENOMEM : -EFBIG, "%s: %s", what,
+			ascii.has_failed ? "out of memory" : "longer than 2 GiB");
+		free(ascii.text);
+		return NULL;
+	}
+	const char *wrong =
+		parse_ascii(is_copied ? ascii.text : text, ascii_len, depth, &doc, &end);
+	free(ascii.text);
+	if (!wrong && doc)
+		return doc;
+	json_object_put(doc);
+	if (wrong)
+		complain(text, is_copied ? original(text, len, end) : end, what, wrong, e);
+	else
+		complain(text, 0, what, "null is not a document", e);
+	return NULL;
+}
+
+struct json_object *json_read(const char *text, size_t len, const char *what, struct err *e)
+{
+	return parse(text, len, JSON_DEPTH_MAX, what, e);
+}
+
+struct json_object *json_read_request(const char *text, size_t len, struct err *e)
+{
+	return parse(text, len, JSON_REQUEST_DEPTH_MAX, "request", e);
+}
+
+// ---- writing ----
 
 static void put_indent(struct json_text *o, int depth)
 {

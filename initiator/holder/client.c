@@ -3,6 +3,7 @@
 // The program's thread; blocks.
 #include <errno.h>
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/json/json.h"
+#include "initiator/holder/control.h"
 #include "initiator/holder/holder.h"
 
 enum { // seconds for an answer
@@ -71,6 +73,11 @@ static int read_answer(int fd, char *ret, size_t size, struct err *e)
 	return err_set(e, -EMSGSIZE, "answer: longer than %zu bytes", size);
 }
 
+bool holder_is_gone(const struct err *e)
+{
+	return e->code == -ECONNREFUSED || e->code == -ENOENT;
+}
+
 struct json_object *holder_ask(const struct holder_files *f, const char *request, struct err *e)
 {
 	struct json_object *o = NULL;
@@ -78,12 +85,11 @@ struct json_object *holder_ask(const struct holder_files *f, const char *request
 	int fd = connect_to(f->socket, is_status ? STATUS_SECONDS : DETACH_SECONDS, e);
 	if (fd < 0)
 		return NULL;
-	char *text = malloc(HOLDER_ANSWER_MAX);
-	int n = -1;
+	char *text = malloc(HOLDER_ANSWER_MAX), line[CONTROL_REQUEST_MAX + 1];
+	int n = -1, len = snprintf(line, sizeof line, "%s\n", request);
 	if (!text)
 		err_set(e, -ENOMEM, "out of memory");
-	else if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 ||
-		 send(fd, "\n", 1, MSG_NOSIGNAL) < 0)
+	else if (send(fd, line, (size_t)len, MSG_NOSIGNAL) < 0)
 		err_errno(e, errno == EAGAIN ? -ETIMEDOUT : -errno, "%s: request", f->socket);
 	else
 		n = read_answer(fd, text, HOLDER_ANSWER_MAX, e);

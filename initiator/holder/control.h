@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The socket of an attachment's process. The program's thread; nothing blocks.
 //
-// Several clients are served at a time, none keeps another one waiting: each has a second for its
-// whole request. Of more clients than there is room for, the one that has taken longest goes.
+// Several clients are served at a time, none keeps another one waiting: each has a minute for its
+// whole request, as a busy machine may keep one from sending it. Of more clients than there is room for, the one that has taken longest goes.
 #pragma once
 
 #include <poll.h>
@@ -19,7 +19,7 @@ enum {
 	CONTROL_CLIENTS_MAX = 16,
 	CONTROL_FDS_MAX = CONTROL_CLIENTS_MAX + 1,
 	CONTROL_REQUEST_MAX = 32, // bytes
-	CONTROL_REQUEST_MS = 1000,
+	CONTROL_REQUEST_MS = 60000,
 };
 
 struct control_client {

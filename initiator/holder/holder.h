@@ -101,9 +101,12 @@ int holder_clear(const char *run_dir, const char *name, holder_find_fn *find, bo
 // ---- client.c ----
 
 // Sends a request ("status", "detach", "detach force") and reads the answer, an object, for
-// json_object_put(). NULL with a text; -ECONNREFUSED, -ENOENT: the process is gone. Blocks for as
-// long as the request takes, at most three minutes, of "status" half a minute.
+// json_object_put(). NULL with a text. Blocks for as long as the request takes, at most three
+// minutes, of "status" half a minute.
 struct json_object *holder_ask(const struct holder_files *f, const char *request, struct err *e);
+// Whether that error of holder_ask() says that the process has died. Every other one says nothing:
+// it may be stopped, or busy.
+bool holder_is_gone(const struct err *e);
 
 // An error as the two members of an answer that has one, "error" and "code".
 void holder_answer_add_error(struct json_object *answer, const struct err *e);

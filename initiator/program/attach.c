@@ -64,12 +64,12 @@ static void attach_one(void *arg, const char *name)
 	struct holder_files f;
 	struct err e;
 	struct json_object *o = NULL;
-	if (!holder_files(&f, attach_run_dir(a->tool), name, &e))
+	int r = holder_files(&f, attach_run_dir(a->tool), name, &e);
+	if (!r)
 		o = holder_ask(&f, "status", &e);
-	if (o) { // attached already
-		json_object_put(o);
-		return;
-	}
+	json_object_put(o);
+	if (o || (!r && !holder_is_gone(&e)))
+		return; // attached already
 	int status = attach_entry(a->tool, name, true);
 	if (!a->status)
 		a->status = status;

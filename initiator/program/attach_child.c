@@ -37,6 +37,8 @@ static void ready_here(void *arg, struct json_object *status)
 	notify_manager("READY=1");
 }
 
+enum { PAUSE_MAX = 30000 }; // ms between two attempts of --keep-trying
+
 int attach_in_foreground(struct tool *t, const struct holder_config *c)
 {
 	struct err e;
@@ -45,6 +47,16 @@ int attach_in_foreground(struct tool *t, const struct holder_config *c)
 		r = attach_leave_root(c->run_dir, &e);
 	if (!r)
 		r = holder_run(c, ready_here, t, &e);
+	if (t->o.keeps_trying)
+		child_catch_signals();
+	for (unsigned ms = 1000; r < 0 && t->o.keeps_trying;
+	     ms = ms * 2 < PAUSE_MAX ? ms * 2 : PAUSE_MAX) {
+		if (r != -ECANCELED)
+			tool_say_waiting(&e);
+		if (child_pause(ms) == -EINTR)
+			return TOOL_OK;
+		r = holder_run(c, ready_here, t, &e);
+	}
 	return r < 0 ? tool_fail_by(&e) : TOOL_OK;
 }
 

@@ -15,7 +15,6 @@ enum {
 	TIMEOUT = 120, // seconds
 	PAUSE_MIN = 500,
 	PAUSE_MAX = 5000, // ms between two attempts
-	CAUSES_MAX = 16,  // that are remembered
 };
 
 // ---- causes ----
@@ -50,34 +49,12 @@ static const struct cause *cause_of(const struct err *e)
 	return NULL;
 }
 
-// What has been told: hashes of the texts.
-static uint64_t told[CAUSES_MAX];
-static unsigned told_count;
-
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull; // FNV-1a
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-	return hash;
-}
-
 static void add_cure(struct err *e)
 {
 	const struct cause *c = cause_of(e);
 	size_t n = strlen(e->text);
 	if (c && c->cure && n && e->text[n - 1] != ')')
 		snprintf(e->text + n, sizeof e->text - n, " (%s)", c->cure);
-}
-
-static void tell_once(const struct err *e)
-{
-	uint64_t hash = hash_of(e->text);
-	for (unsigned i = 0; i < told_count && i < CAUSES_MAX; i++)
-		if (told[i] == hash)
-			return;
-	told[told_count++ % CAUSES_MAX] = hash;
-	tool_say("waiting: %s", e->text);
 }
 
 // ---- one attempt ----
@@ -197,7 +174,7 @@ static int retry(struct tool *t, bool is_all, uint64_t seconds)
 		add_cure(&e);
 		if (is_over(t, status, &e))
 			return tool_fail(status, &e);
-		tell_once(&e);
+		tool_say_waiting(&e);
 		if (!pause_for(&ms, until)) {
 			err_prefix(&e, "no login within %u s", (unsigned)seconds);
 			return tool_fail(status, &e);

@@ -49,7 +49,7 @@ enum { AGAIN = 200, AGAIN_MS = 50 }; // attempts, while a process begins or ends
 
 static bool is_gone(struct json_object *o, const struct err *e)
 {
-	return !o && (e->code == -ECONNREFUSED || e->code == -ENOENT);
+	return !o && holder_is_gone(e);
 }
 
 // Asks its process, or if that has died its keeper, which would bring the disk back. Without both
@@ -232,15 +232,18 @@ static void print_one(struct json_object *o)
 	print_notices(o);
 }
 
-// What its process says; that of a dead one is in its file.
+// What its process says; of a dead one, or one that does not answer, what is in its file.
 static struct json_object *status_of(const struct holder_files *f, struct err *e)
 {
 	struct json_object *o = holder_ask(f, "status", e);
 	if (o || e->code == -EACCES)
 		return o;
+	const char *state = holder_is_gone(e) ? "dead" : "silent";
+	if (!holder_is_gone(e))
+		tool_say("%s", e->text);
 	o = holder_state_read(f, e);
 	if (o) {
-		json_object_object_add(o, "state", json_object_new_string("dead"));
+		json_object_object_add(o, "state", json_object_new_string(state));
 		json_object_object_del(o, "paths");
 		json_object_object_del(o, "notices");
 	}

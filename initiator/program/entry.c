@@ -47,8 +47,8 @@ static int take_startup(struct entry *n, const char *value, size_t len, struct e
 // The option of attach that a key names; NULL: entries have no such key.
 static const struct option_row *row_of(const char *key, size_t len)
 {
-	static const char *const refused[] = { "name", "all",  "foreground", "entry-dir",
-					       "help", "json", "run-dir" };
+	static const char *const refused[] = { "name",	    "all",  "foreground", "keep-trying",
+					       "entry-dir", "help", "json",	  "run-dir" };
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
 		if (is(key, len, refused[i]))
 			return NULL;

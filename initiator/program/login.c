@@ -39,12 +39,12 @@ static void on_ready(void *arg, struct json_object *status)
 static bool is_attached(const struct tool *t, const char *name)
 {
 	struct holder_files f;
-	struct err ignored;
-	struct json_object *o = NULL;
-	if (!holder_files(&f, attach_run_dir(t), name, &ignored))
-		o = holder_ask(&f, "status", &ignored);
+	struct err e;
+	if (holder_files(&f, attach_run_dir(t), name, &e) < 0)
+		return false;
+	struct json_object *o = holder_ask(&f, "status", &e);
 	json_object_put(o);
-	return o != NULL;
+	return o || !holder_is_gone(&e);
 }
 
 // url/LUN; NULL: no memory.

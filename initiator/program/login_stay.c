@@ -38,9 +38,16 @@ static void catch_children(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-static void wait_for(unsigned seconds)
+static uint64_t now_s(void)
 {
-	struct timespec limit = { .tv_sec = seconds };
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec;
+}
+
+static void wait_for_child(void)
+{
+	struct timespec limit = { .tv_sec = TICK };
 	sigset_t open;
 	sigemptyset(&open);
 	ppoll(NULL, 0, &limit, &open);
@@ -53,7 +60,7 @@ static bool is_dead(const struct holder_files *f)
 	struct err e;
 	struct json_object *o = holder_ask(f, "status", &e);
 	json_object_put(o);
-	return !o && (e.code == -ECONNREFUSED || e.code == -ENOENT);
+	return !o && holder_is_gone(&e);
 }
 
 static bool found(void *arg, const char *name)
@@ -94,12 +101,16 @@ static void keep(struct tool *t, int (*once)(struct tool *t, const char **ret_lo
 		 const char *login)
 {
 	unsigned wait = TICK;
+	uint64_t last = now_s();
 	while (!child_interrupted()) {
-		wait_for(has_failed(status) ? wait : TICK);
-		if (child_interrupted() || (!has_failed(status) && !has_dead(t, login)))
+		wait_for_child(); // the children of a failed attempt have ended, too
+		uint64_t past = now_s() - last;
+		bool is_due = has_failed(status) && past >= wait;
+		if (child_interrupted() || past < TICK || (!is_due && !has_dead(t, login)))
 			continue;
 		status = once(t, &login);
-		wait = has_failed(status) && wait < WAIT_MAX / 2 ? wait * 2 : TICK;
+		wait = !has_failed(status) ? TICK : wait < WAIT_MAX / 2 ? wait * 2 : WAIT_MAX;
+		last = now_s();
 	}
 }
 

@@ -18,6 +18,7 @@ struct gathering {
 	struct tool *tool;
 	struct json_object *sessions;
 	unsigned hidden; // attachments of another user
+	int status;	 // of a process that did not answer
 };
 
 static void copy(struct json_object *to, const char *to_key, struct json_object *from,
@@ -115,6 +116,8 @@ static bool found(void *arg, const char *name)
 	if (!holder_files(&f, attach_run_dir(l->tool), name, &e)) {
 		disk = holder_ask(&f, "status", &e);
 		l->hidden += !disk && e.code == -EACCES;
+		if (!disk && e.code != -EACCES && !holder_is_gone(&e))
+			l->status = tool_fail_by(&e);
 	}
 	if (!disk || !json_object_object_get_ex(disk, "paths", &paths) ||
 	    !json_object_is_type(paths, json_type_array)) {
@@ -158,6 +161,8 @@ int sessions_run(struct tool *t)
 	size_t shown = json_object_array_length(l.sessions);
 	if (!status && !(shown && t->o.arg_count))
 		status = attach_say_hidden(l.hidden, (unsigned)shown);
+	if (!status)
+		status = l.status;
 	if (!status && !shown) {
 		err_set(&e, -ENOENT, "No active sessions.");
 		status = tool_fail(TOOL_NOT_FOUND, &e);

@@ -10,7 +10,7 @@
 #include "initiator/tool/tool.h"
 #include "transport/wire/be.h"
 
-enum { LUNS_MAX = 16384, HEADER = 8 };
+enum { LUNS_MAX = 16384, HEADER = 8, FIRST_SIZE = 4096, ROUNDS_MAX = 4 };
 
 struct unit {
 	uint16_t lun;
@@ -30,9 +30,9 @@ static int decode(const uint8_t *lun)
 	return v & 0x3fff;
 }
 
-// *ret_bytes: of the addresses behind the header.
+// *ret_bytes: of the addresses behind the header; *ret_all: of the whole list.
 static int report(struct scsi_sync *y, uint8_t *list, uint32_t size, uint32_t *ret_bytes,
-		  struct err *e)
+		  uint32_t *ret_all, struct err *e)
 {
 	struct scsi_sync_cmd c;
 	struct scsi_args args = { .len = size };
@@ -44,9 +44,23 @@ static int report(struct scsi_sync *y, uint8_t *list, uint32_t size, uint32_t *r
 	uint32_t came = c.cmd.data_len;
 	if (came < HEADER)
 		return err_set(e, -EPROTO, "REPORT LUNS: short answer: %u bytes", came);
-	uint32_t claimed = get_be32(list);
-	*ret_bytes = claimed < came - HEADER ? claimed : came - HEADER;
+	*ret_all = get_be32(list);
+	*ret_bytes = *ret_all < came - HEADER ? *ret_all : came - HEADER;
 	return 0;
+}
+
+// Asks for little first, then for as much as there is: istgt does not answer to a request for more
+// than 8 KiB, and SPDK repeats the beginning of the list every 64 KiB. A list may grow meanwhile.
+static int report_all(struct scsi_sync *y, uint8_t *list, uint32_t max, uint32_t *ret_bytes,
+		      struct err *e)
+{
+	uint32_t size = FIRST_SIZE, all = 0;
+	int r = report(y, list, size, ret_bytes, &all, e);
+	for (unsigned i = 0; !r && i < ROUNDS_MAX && size < max && all > size - HEADER; i++) {
+		size = all < max - HEADER ? HEADER + all : max;
+		r = report(y, list, size, ret_bytes, &all, e);
+	}
+	return r;
 }
 
 int tool_report_luns(struct scsi_sync *y, uint16_t **ret, unsigned *ret_count, struct err *e)
@@ -54,7 +68,7 @@ int tool_report_luns(struct scsi_sync *y, uint16_t **ret, unsigned *ret_count, s
 	uint32_t size = HEADER + LUNS_MAX * 8, bytes = 0;
 	uint8_t *list = malloc(size);
 	uint16_t *luns = malloc(LUNS_MAX * sizeof *luns);
-	int r = list && luns ? report(y, list, size, &bytes, e)
+	int r = list && luns ? report_all(y, list, size, &bytes, e)
 			     : err_set(e, -ENOMEM, "REPORT LUNS: out of memory");
 	*ret_count = 0;
 	for (uint32_t at = 0; at + 8 <= bytes && !r; at += 8) {

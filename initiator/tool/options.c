@@ -121,6 +121,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "depth", "N", "requests of a queue; default: chosen", AT(depth), on_number, .verbs = TOOL_MAKE, .lo = 1, .hi = 1024},
 	{0, "dead-seconds", "SECONDS", "how long the kernel keeps requests of nbd after its process has died; default: 300", AT(dead_seconds), on_number, .verbs = TOOL_MAKE, .lo = 1, .hi = 86400},
 	{0, "foreground", NULL, "stay in the foreground until SIGTERM or SIGINT", AT(stays), .verbs = TOOL_ATTACH},
+	{0, "keep-trying", NULL, "with --foreground: try again while the target, the disk or the network is not there, without end", AT(keeps_trying), .verbs = TOOL_ATTACH},
 	{0, "all", NULL, "all automatic entries of the entry directory", AT(is_all), .verbs = TOOL_ATTACH},
 	{0, "all", NULL, "all attachments", AT(is_all), .verbs = TOOL_DETACH},
 	{0, "force", NULL, "detach even if the device is used", AT(is_forced), .verbs = TOOL_DETACH | TOOL_LOG_OUT},

@@ -21,6 +21,21 @@ int tool_fail_by(const struct err *e)
 	return tool_fail(tool_status_of(e), e);
 }
 
+void tool_say_waiting(const struct err *why)
+{
+	enum { CAUSES_MAX = 16 };
+	static uint64_t told[CAUSES_MAX]; // hashes of the texts
+	static unsigned count;
+	uint64_t hash = 0xcbf29ce484222325ull; // FNV-1a
+	for (const char *text = why->text; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+	for (unsigned i = 0; i < count && i < CAUSES_MAX; i++)
+		if (told[i] == hash)
+			return;
+	told[count++ % CAUSES_MAX] = hash;
+	tool_say("waiting: %s", why->text);
+}
+
 static void say_waits(const struct err *why, unsigned seconds)
 {
 	tool_say("%s; retrying for %u s (--replacement-timeout)", why->text, seconds);

@@ -70,7 +70,7 @@ struct tool_options {
 	const char *name, *via, *place, *policy, *no_path_retry, *run_dir, *entry_dir;
 	const char *fence, *fence_wait;
 	const char *startup; // of a record that is saved
-	bool is_read_only, is_shared, stays, is_all, saves;
+	bool is_read_only, is_shared, stays, keeps_trying, is_all, saves;
 	// Tells the nexuses of this machine's attachments apart, the same at each start, so that a
 	// target ends what a process that has died left: in the ISID, or the extension of the SRP
 	// port identifier. 0: none.
@@ -181,6 +181,8 @@ void tool_progress_note(const char *fmt, ...) __attribute__((format(printf, 1, 2
 void tool_progress_end(void); // also reports an interruption
 // One line on standard error, "farblock-initiator: ...". Any thread.
 void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+// The same for what is waited for, unless it was one of the last 16 causes. The program's thread.
+void tool_say_waiting(const struct err *why);
 
 // Logs out; NULL-safe.
 void tool_close(struct tool *t);

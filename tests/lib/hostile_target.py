@@ -252,6 +252,17 @@ def refuses(cdb_opcode):
         raw.RESPONSE, itt=itt, status=raw.CHECK, data=struct.pack(">H", len(ILLEGAL)) + ILLEGAL))
 
 
+def refuses_page(page):
+    """INQUIRY of a VPD page ends with CHECK CONDITION, NO SENSE, as from SPDK."""
+    def lie(_, head, answers):
+        if head[0] & 0x3f == raw.COMMAND and head[32:35] == bytes((INQUIRY, 1, page)):
+            was, sense = answers[0], ILLEGAL[:2] + bytes(16)
+            answers[0] = raw.Pdu(raw.RESPONSE, itt=was.itt, status=raw.CHECK, stat_sn=was.stat_sn,
+                                 exp_cmd_sn=was.exp_cmd_sn, max_cmd_sn=was.max_cmd_sn,
+                                 data=struct.pack(">H", len(sense)) + sense)
+    return lie
+
+
 # --- runs ---
 
 VERBS = {"discover": ["discover"], "tree": ["discover", "--tree"], "ping": ["ping"],

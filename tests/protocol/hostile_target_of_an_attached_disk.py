@@ -11,8 +11,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from attachment import Attachments  # noqa: E402
 from farblock import Failure, Scratch, check, main, run  # noqa: E402
 from hostile_target import (CAPACITY_10, CAPACITY_16, CRASHES, INQUIRY, MODE_SENSE_6,  # noqa: E402
-                            PORT_GROUPS, RETRIES, WRITE_10, WRITE_16, Target, both, refuses, says,
-                            to)
+                            PORT_GROUPS, RETRIES, WRITE_10, WRITE_16, Target, both, refuses,
+                            refuses_page, says, to)
 import iscsi_raw as raw  # noqa: E402
 
 STANDARD = bytes((0, 0, 6, 2, 31, 0x10, 0, 2)) + b"EXAMPLE HOSTILE TARGET  1   "
@@ -63,6 +63,7 @@ LIES = [
     ("pages of another code",
      both(*[says(INQUIRY, b"\0\x99\xff\xff" + bytes(56), code)
             for code in (0x80, 0x83, 0x86, 0xb0, 0xb1, 0xb2)]), None, ""),
+    ("no page of provisioning, and no sense", refuses_page(0xb2), None, ""),
     ("mode data of all ones", says(MODE_SENSE_6, b"\xff" * 192), None, ""),
     ("mode data of 3 bytes", says(MODE_SENSE_6, b"\xff\0\0"), None, ""),
     # REPORT TARGET PORT GROUPS

@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 from farblock import main  # noqa: E402
 from hostile_target import (CAPACITY_10, CAPACITY_16, EXTENDED_COPY, INQUIRY,  # noqa: E402
-                            MODE_SENSE_6, PR_IN, PR_OUT, REPORT_LUNS, UNMAP, Target, both,
+                            MODE_SENSE_6, PR_IN, PR_OUT, REPORT_LUNS, STATUS, UNMAP, Target, both,
                             check_all, refuses, says, to)
 import iscsi_raw as raw  # noqa: E402
 
@@ -53,6 +53,32 @@ def mode(data):
 
 def luns(length, count, entry=bytes(8)):
     return says(REPORT_LUNS, struct.pack(">I4x", length) + entry * count)
+
+
+def lists(answer):
+    """REPORT LUNS of 600 addresses, of which the last one is LUN 0. answer: of the list and the
+    number of bytes asked for makes the pieces that are sent, or None for no answer."""
+    whole = struct.pack(">I4x", 8 * 600) + b"\xff" * 8 * 599 + bytes(8)
+
+    def lie(_, head, answers):
+        if head[0] & 0x3f != raw.COMMAND or head[32] != REPORT_LUNS:
+            return None
+        pieces, was = answer(whole, int.from_bytes(head[38:42], "big")), answers[0]
+        return [raw.Pdu(raw.DATA_IN, raw.F | STATUS if i == len(pieces) - 1 else raw.F, itt=was.itt,
+                        ttt=raw.NONE, data=data, data_sn=i, stat_sn=was.stat_sn,
+                        exp_cmd_sn=was.exp_cmd_sn, max_cmd_sn=was.max_cmd_sn)
+                for i, data in enumerate(pieces or ())]
+    return lie
+
+
+def at_most_8192(whole, asked):
+    """As istgt."""
+    return [whole[:asked]] if asked <= 8192 else None
+
+
+def beginning_again(whole, asked):
+    """As SPDK: all bytes that were asked for, each 64 KiB at offset 0 and from the beginning."""
+    return [whole.ljust(asked, b"\0")[:min(65536, asked - at)] for at in range(0, asked, 65536)]
 
 
 def page(code, length, body):
@@ -148,6 +174,9 @@ LIES = [
     ("7 bytes", "luns", says(REPORT_LUNS, bytes(7)), 1, "REPORT LUNS: short answer: 7 bytes"),
     ("a length of 4 GiB", "luns", luns(0xffffffff, 1), 0, ""),
     ("a length of 15", "luns", luns(15, 2), 0, ""),
+    ("no answer to a request for more than 8192 bytes", "luns", lists(at_most_8192), 0,
+     "HOSTILE"),
+    ("a list that begins again every 64 KiB", "luns", lists(beginning_again), 0, "HOSTILE"),
     ("forms of address that are unknown", "luns", luns(16, 2, b"\xff" * 8), 0, ""),
     # INQUIRY
     ("standard data of 5 bytes", "inquiry",

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """attach --via socket: a LUN as an NBD export on a Unix socket, with QEMU's tools as its clients."""
 
+import json
 import os
 import random
 import re
@@ -256,6 +257,21 @@ def slow_clients_delay_no_request(attachments, target):
     is_gone(attachments)
 
 
+def a_stopped_process_is_not_dead(attachments, target):
+    """It does not answer within the 30 s that a command waits."""
+    attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+    pid = attachments.one("disk")["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    place = ("--run-dir", attachments.run_dir)
+    attached, sessions = start("attached", "--json", *place), start("sessions", *place)
+    found, told = json.loads(end(attached)), end(sessions, status=8)
+    os.kill(pid, signal.SIGCONT)
+    check([a["state"] for a in found] == ["silent"], found)
+    check("timed out" in told and "No active sessions" not in told, told)
+    eventually("it answers", lambda: attachments.one("disk")["state"] == "attached")
+    attachments.detach("disk")
+
+
 def another_initiators_reservation_is_told(attachments, target):
     """Once in the log, and in attached until something can be written again."""
     url = attachments.attach(target.url(), "--via", "socket", "--name", "disk")
@@ -384,6 +400,7 @@ def test():
             a_fifo_is_no_log(attachments, target)
             a_dead_process_leaves_its_name(attachments, target)
             slow_clients_delay_no_request(attachments, target)
+            a_stopped_process_is_not_dead(attachments, target)
             another_initiators_reservation_is_told(attachments, target)
             a_signal_undoes_an_attachment(attachments)
             a_broken_state_file_is_told(attachments)

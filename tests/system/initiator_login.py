@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 from attachment import Attachments  # noqa: E402
@@ -171,6 +172,23 @@ def foreground_replaces_what_dies(logins):
     check(logins.list() == [], "something is left")
 
 
+def foreground_tries_again_after_seconds(logins):
+    """Two of its attempts at a portal where nobody answers are seconds apart, however long its own
+    processes live. A busy machine makes the time between them longer, never shorter."""
+    with socket.create_server(("127.0.0.1", 0)) as portal:
+        portal.settimeout(60)
+        url = f"iscsi://127.0.0.1:{portal.getsockname()[1]}/iqn.2025-01.org.example:none"
+        stays = start("login", url, "--name", "none", "--foreground", "--run-dir", logins.run_dir,
+                      *VIA)
+        begun = []
+        while len(begun) < 3:
+            portal.accept()[0].close()
+            begun.append(time.monotonic())
+        stays.send_signal(signal.SIGTERM)
+        end(stays)
+    check(begun[1] - begun[0] > 2 and begun[2] - begun[1] > 4, f"attempts at {begun}")
+
+
 def refusals_say_why(logins, target, scratch):
     for words, status, text in (
             ((target.url(), *VIA), 2, "names a LUN"),
@@ -205,6 +223,7 @@ def test():
             a_used_disk_stays_and_others_go(logins, target)
             one_interrupted_halfway_takes_back_what_it_made(logins, many)
             foreground_replaces_what_dies(logins)
+            foreground_tries_again_after_seconds(logins)
             an_interrupted_login_leaves_nothing(logins)
             refusals_say_why(logins, target, scratch)
 

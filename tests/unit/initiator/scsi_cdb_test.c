@@ -146,6 +146,8 @@ static void a_command_is_refused_by_illegal_request_or_without_sense_data(void *
 	c.sense_len = 18;
 	memcpy(c.sense, "\x70\0\5\0\0\0\0\0\0\0\0\0\x24\0", 14);
 	assert_true(scsi_cmd_is_refused(&c));
+	c.sense[2] = 0;
+	assert_true(scsi_cmd_is_refused(&c));
 	c.sense[2] = 3;
 	assert_false(scsi_cmd_is_refused(&c));
 	c.sense_len = 2; // damaged

@@ -19,6 +19,22 @@ static void a_mistake_is_named_by_line_and_column(void **state)
 	assert_non_null(strstr(e.text, "FILE: line 3, column 8"));
 }
 
+static void a_mistake_behind_other_characters_has_its_place_in_the_text(void **state)
+{
+	static const char text[] = "{\n  \"\xc3\xa9\": \"\xf0\x9f\x98\x80\", \"b\": oops\n}";
+	struct err e = { 0 };
+	assert_null(json_read(text, strlen(text), "FILE", &e));
+	assert_non_null(strstr(e.text, "FILE: line 2, column 22"));
+}
+
+static void a_character_that_is_not_ascii_is_no_escape(void **state)
+{
+	static const char text[] = "{\"k\": \"\\\xc3\xa9\"}";
+	struct err e = { 0 };
+	assert_null(json_read(text, strlen(text), "FILE", &e));
+	assert_int_equal(e.code, -EINVAL);
+}
+
 static void malformed_utf8_is_refused_where_it_stands(void **state)
 {
 	static const char *const texts[] = {
@@ -94,13 +110,16 @@ static void a_frozen_object_is_written_as_it_was(void **state)
 
 static void every_character_survives(void **state)
 {
-	static const char text[] = "{\"k\":\"\\u0001\\\"\\\\/\\n\\u00e9\xc3\xa9\"}";
+	static const char text[] = "{\"k\":\"\\u0001\\\"\\\\/"
+				   "\\n\\u00e9\xc3\xa9\\\\\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}";
 	size_t len;
 	struct json_object *a = json_read(text, strlen(text), "t", NULL);
 	char *out = json_write(a, &len);
 	struct json_object *b = json_read(out, len, "t", NULL);
 	assert_non_null(b);
 	assert_string_equal(json_text(a, "k"), json_text(b, "k"));
+	assert_string_equal(json_text(a, "k"), "\1\"\\/\n\xc3\xa9\xc3\xa9\\\xc3\xa9\xe2\x82\xac"
+					       "\xf0\x9f\x98\x80");
 	free(out);
 	json_object_put(a);
 	json_object_put(b);
@@ -173,6 +192,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mistake_is_named_by_line_and_column),
+		cmocka_unit_test(a_mistake_behind_other_characters_has_its_place_in_the_text),
+		cmocka_unit_test(a_character_that_is_not_ascii_is_no_escape),
 		cmocka_unit_test(malformed_utf8_is_refused_where_it_stands),
 		cmocka_unit_test(a_text_that_was_cut_off_is_called_so),
 		cmocka_unit_test(text_behind_the_document_is_refused),

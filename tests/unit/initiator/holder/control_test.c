@@ -76,16 +76,28 @@ static void a_request_in_pieces_is_one(void **state)
 static void one_limit_of_time_holds_for_the_whole_request(void **state)
 {
 	int fd = connect_client();
-	for (unsigned ms = 0; ms < CONTROL_REQUEST_MS; ms += 200) {
+	enum { STEP = CONTROL_REQUEST_MS / 5 };
+	for (unsigned ms = 0; ms < CONTROL_REQUEST_MS; ms += STEP) {
 		say(fd, "d");
 		control_run(&control, ms);
 		assert_false(is_closed(fd));
 	}
-	assert_int_equal(control_timeout(&control, CONTROL_REQUEST_MS - 200), 200);
+	assert_int_equal(control_timeout(&control, CONTROL_REQUEST_MS - STEP), STEP);
 	say(fd, "d");
 	control_run(&control, CONTROL_REQUEST_MS);
 	assert_true(is_closed(fd));
 	assert_int_equal(control_timeout(&control, CONTROL_REQUEST_MS), -1);
+	close(fd);
+}
+
+static void a_client_that_gets_no_cpu_for_30_s_is_served(void **state)
+{
+	int fd = connect_client();
+	control_run(&control, 0);
+	control_run(&control, 30000);
+	say(fd, "status\n");
+	control_run(&control, 30001);
+	assert_non_null(control_next(&control));
 	close(fd);
 }
 
@@ -165,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_request_in_pieces_is_one),
 		TEST(one_limit_of_time_holds_for_the_whole_request),
+		TEST(a_client_that_gets_no_cpu_for_30_s_is_served),
 		TEST(a_slow_client_delays_no_other),
 		TEST(clients_are_bounded_and_the_longest_goes),
 		TEST(a_client_that_is_to_be_answered_keeps_its_place),
