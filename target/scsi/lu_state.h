@@ -77,9 +77,9 @@ struct lu {
 };
 
 // Whether both are one storage object, and one stands in for the other (lu_set_absent()).
-static inline bool lu_stands_in(const struct lu *a, const struct lu *b)
+static inline bool lu_stands_in(const struct lu *x, const struct lu *y)
 {
-	return a->is_absent != b->is_absent && !memcmp(a->naa, b->naa, sizeof a->naa);
+	return x->is_absent != y->is_absent && !memcmp(x->naa, y->naa, sizeof x->naa);
 }
 
 // Reads of the I/O path: a fault filter may be added while I/O runs, which also ends direct access.
