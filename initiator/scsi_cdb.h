@@ -93,8 +93,8 @@ void scsi_cmd_text(const struct scsi_cmd *c, char *ret, size_t size);
 bool scsi_cmd_is_good(const struct scsi_cmd *c);
 
 // True if the device server does not have the command or VPD page: ILLEGAL REQUEST, or CHECK
-// CONDITION that reports no error, without sense data as istgt answers an INQUIRY of an unknown page,
-// or with NO SENSE as SPDK does.
+// CONDITION that reports no error, without sense data as istgt answers an INQUIRY of an unknown
+// page, or with NO SENSE as SPDK does.
 bool scsi_cmd_is_refused(const struct scsi_cmd *c);
 
 // True if the target has no such logical unit: LOGICAL UNIT NOT SUPPORTED.

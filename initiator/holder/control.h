@@ -2,7 +2,8 @@
 // The socket of an attachment's process. The program's thread; nothing blocks.
 //
 // Several clients are served at a time, none keeps another one waiting: each has a minute for its
-// whole request, as a busy machine may keep one from sending it. Of more clients than there is room for, the one that has taken longest goes.
+// whole request, as a busy machine may keep one from sending it. Of more clients than there is room
+// for, the one that has taken longest goes.
 #pragma once
 
 #include <poll.h>
