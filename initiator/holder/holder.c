@@ -219,6 +219,7 @@ static void end(struct holder *h)
 	holder_release(&h->lock);
 	holder_release(&h->signals);
 	holder_release(&h->wake);
+	holder_release(&h->removed);
 	sem_destroy(&h->ready);
 	sem_destroy(&h->closed);
 }
@@ -231,7 +232,8 @@ int holder_run(const struct holder_config *c, void (*ready)(void *arg, struct js
 			    .claim = -1,
 			    .control.listener = -1,
 			    .signals = -1,
-			    .wake = -1 };
+			    .wake = -1,
+			    .removed = -1 };
 	sem_init(&h.ready, 0, 0);
 	sem_init(&h.closed, 0, 0);
 	int r = holder_files(&h.files, c->run_dir, c->name, e);

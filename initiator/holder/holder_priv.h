@@ -46,6 +46,7 @@ struct holder {
 	struct detaching detaching;
 	struct stopping stopping;
 	int lock, claim, signals, wake;
+	int removed;			     // inotify(7) of the run directory; -1: not watched
 	char claim_name[DISK_IDENTITY_TEXT]; // "": the disk is read only
 	atomic_bool is_resized, has_ended, has_no_path, is_stale, is_settled;
 	atomic_bool has_inherited, has_new_nexus; // nexuses.c
@@ -70,8 +71,11 @@ int holder_await(struct holder *h, const atomic_bool *is_over, struct err *e);
 // Once the disk is ready and claimed: waits until nothing of a former process can write it, then
 // records the nexuses of this one. A signal, which stays pending, ends that.
 int holder_fence_former(struct holder *h, struct err *e);
-// A path has another nexus: it is used once that is recorded.
+// A path has another nexus: it is used once that is recorded. Makes the run directory if it was
+// removed, and watches it.
 int holder_record_nexuses(struct holder *h, struct err *e);
+// A file of the run directory was removed: records the nexuses again if it was theirs.
+void holder_check_record(struct holder *h);
 // The disk is closed: forgets the nexuses, or keeps those that may still write.
 void holder_nexuses_end(struct holder *h);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -301,6 +302,18 @@ int holder_fence_former(struct holder *h, struct err *e)
 	return r < 0 ? r : each_record(h, &l, remove_record, e);
 }
 
+// Without it a record that is removed is missed, as is one of a process that has died.
+static void watch(struct holder *h)
+{
+	if (h->removed < 0)
+		h->removed = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (h->removed >= 0 &&
+	    inotify_add_watch(h->removed, h->config->run_dir,
+			      IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0)
+		log_warn("%s: %s: cannot watch: %s", h->config->name, h->config->run_dir,
+			 strerror(errno));
+}
+
 int holder_record_nexuses(struct holder *h, struct err *e)
 {
 	struct list_of l = { .disk = h->disk };
@@ -308,10 +321,31 @@ int holder_record_nexuses(struct holder *h, struct err *e)
 	path_of(h, path);
 	worker_call(h->worker, list_run, &l);
 	h->has_records = true;
-	int r = save(path, &l, e);
+	int r = folder_make(h->config->run_dir, 0700, e);
 	if (!r)
-		worker_call(h->worker, recorded_run, &l);
-	return r;
+		r = save(path, &l, e);
+	if (r < 0)
+		return r;
+	watch(h);
+	worker_call(h->worker, recorded_run, &l);
+	return 0;
+}
+
+void holder_check_record(struct holder *h)
+{
+	char events[4096], path[PATH_MAX];
+	struct err e;
+	while (read(h->removed, events, sizeof events) > 0)
+		; // which file it was does not matter
+	path_of(h, path);
+	if (!h->has_records || !access(path, F_OK) || errno != ENOENT)
+		return;
+	if (holder_record_nexuses(h, &e) < 0)
+		log_error("%s: %s was removed, and cannot be made again: if this process is "
+			  "killed, the next one does not know what may still write the disk: %s",
+			  h->config->name, path, e.text);
+	else
+		log_warn("%s: %s was removed: made again", h->config->name, path);
 }
 
 void holder_nexuses_end(struct holder *h)

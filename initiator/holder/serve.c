@@ -236,18 +236,22 @@ static int timeout(const struct holder *h)
 
 int holder_serve(struct holder *h, struct err *e)
 {
-	struct pollfd fds[2 + CONTROL_FDS_MAX] = {
+	struct pollfd fds[3 + CONTROL_FDS_MAX] = {
 		{h->signals, POLLIN},
 		{ h->wake,   POLLIN}
 	};
 	for (;;) {
-		unsigned n = 2 + control_fds(&h->control, fds + 2);
+		// Not while a chore may end the record.
+		fds[2] = (struct pollfd){ h->detaching.until_ms ? -1 : h->removed, POLLIN };
+		unsigned n = 3 + control_fds(&h->control, fds + 3);
 		if (poll(fds, n, timeout(h)) < 0 && errno != EINTR && !h->detaching.until_ms)
 			return err_errno(e, -errno, "poll");
 		if (fds[1].revents)
 			on_wake(h);
 		if (on_chore(h))
 			return 0;
+		if (fds[2].revents && !chore_is_busy(&h->chore))
+			holder_check_record(h);
 		if (atomic_load(&h->has_ended) && !h->detaching.until_ms) {
 			*e = h->ended_why;
 			return e->code;
