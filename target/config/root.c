@@ -315,7 +315,8 @@ static const struct command_row root_commands[] = {
 	  "Show what apply would change.", false, plan_plan, .is_whole = true, .is_report = true },
 	{ "apply", PARAMS(
 		{ "file", PARAM_DOCUMENT, true, NULL, "configuration file" },
-		PARAM_FORCE_LOSS),
+		{ "force", PARAM_BOOL, false, "false",
+		  "true: discard data on RAM disks, take disks from sessions that use them, keep invalid values without effect" }),
 	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply,
 	  .is_whole = true, .is_report = true },
 	{ "import", PARAMS(

@@ -134,6 +134,26 @@ def a_setting_that_only_farblock_has_is_applied(scratch):
             check(row["value"] == ("" if line.endswith("nothing") else "127.0.0.0/8"), row)
 
 
+def apply_refuses_what_would_have_no_effect(scratch):
+    """A value or an entry that is invalid, unless it is there already, as other targets' files have
+    such; the portal that serves stays. With force=true it is kept."""
+    daemon, target = start(scratch)
+    with daemon, Client(daemon) as client:
+        client.run("saveconfig")
+        doc = saved(daemon)
+        tpg = doc["targets"][0]["tpgs"][0]
+        for part, key, value in ((tpg["attributes"], "nopin_timeout", "x"),
+                                 (tpg["portals"][0], "port", 99999)):
+            part[key] = value
+            path = put(scratch, "wish.json", doc)
+            check("would be refused: tpg1: " in client.run("plan", path)["messages"][-1], key)
+            client.refused(key, "apply", path)
+            iscsi.Session(target.url()).logout()
+            if key != "port":
+                client.run("apply", path, "true")
+                client.run("apply", path)
+
+
 def write(target, initiator="iqn.2025-01.org.farblock:writer"):
     session = iscsi.Session(target.url(), initiator=initiator)
     session.ready()
@@ -451,7 +471,7 @@ def one_object_is_restored_alone(scratch):
 
 
 def main():
-    for test in (apply_touches_only_what_differs, a_setting_that_only_farblock_has_is_applied,
+    for test in (apply_touches_only_what_differs, apply_refuses_what_would_have_no_effect, a_setting_that_only_farblock_has_is_applied,
                  apply_recreates_what_is_another_disk, apply_asks_before_data_is_lost,
                  undo_asks_before_data_is_lost,
                  undo_goes_back_change_by_change, each_generation_names_its_change, every_path_that_is_named_exists, an_edited_file_is_told_of_and_can_be_applied,

@@ -49,6 +49,31 @@ static void say_result(struct reply *r, struct json_object *lines, struct json_o
 		reply_say(r, "Applied %s: %zu difference%s.", what, n, n == 1 ? "" : "s");
 }
 
+// -EINVAL for the first entry or value that would be kept without effect, and is not kept so
+// already in from, the configuration before.
+static int refuse_invalid(struct config *c, struct json_object *invalid, struct json_object *from,
+			  struct err *e)
+{
+	struct json_object *before = json_object_new_object(), *lines = json_object_new_array();
+	struct restore_options o = {
+		.is_running = true,
+		.is_apply = true,
+		.is_dry = true,
+		.may_be_empty = true,
+		.invalid = before,
+	};
+	struct txn_mark mark = txn_mark(c);
+	int code = json_object_object_length(invalid) ? restore_document(c, from, &o, lines, e) : 0;
+	txn_undo_to(c, mark);
+	json_object_object_foreach(invalid, place,
+				   line) if (!code && !json_has(before, place, NULL)) code =
+		err_set(e, -EINVAL, "%s (correct it; force=true keeps it without effect)",
+			json_object_get_string(line));
+	json_object_put(before);
+	json_object_put(lines);
+	return code;
+}
+
 int plan_run(struct config *c, struct json_object *doc, const char *what,
 	     const struct restore_options *o, struct reply *r, struct err *e)
 {
@@ -61,6 +86,10 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 	struct json_object *from = save_document(c);
 	const char *first = NULL;
 	code = restore_document(c, doc, o, errors, e);
+	struct err bad = { 0 };
+	int invalid = !code && o->invalid ? refuse_invalid(c, o->invalid, from, &bad) : 0;
+	if (invalid && !o->is_dry && !o->is_forced)
+		err_set(e, code = invalid, "%s: %s", what, bad.text);
 	unsigned lost = lost_data(c, mark, errors, &first);
 	if (!code && o->is_undo)
 		lost_before(c, mark, errors);
@@ -82,8 +111,8 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 		say_result(r, lines, errors, what, o->is_dry);
 		if (lost && o->is_dry)
 			reply_say(r, "Requires force=true: data will be lost.");
-		if (refused)
-			reply_say(r, "apply would be refused: %s", used.text);
+		if (o->is_dry && (refused || invalid))
+			reply_say(r, "apply would be refused: %s", refused ? used.text : bad.text);
 	}
 	if (o->is_dry || (!code && !json_count(lines))) // no generation without a change
 		txn_undo_to(c, mark);
@@ -121,12 +150,14 @@ static int run_file(struct config *c, const struct args *a, bool is_dry, struct 
 		.is_apply = true,
 		.is_dry = is_dry,
 		.is_forced = !is_dry && arg_bool(a, "force", false),
+		.invalid = json_object_new_object(),
 	};
 	struct json_object *doc = NULL;
 	int code = document_get(c, a, "file", &doc, e);
 	if (!code)
 		code = plan_run(c, doc, file, &o, r, e);
 	json_object_put(doc);
+	json_object_put(o.invalid);
 	return code;
 }
 

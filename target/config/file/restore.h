@@ -14,6 +14,9 @@ struct restore_options {
 	bool may_be_empty;	    // ... and was the whole configuration then
 	struct json_object *undone; // ... commands that it undoes, an array
 	bool is_forced;		    // data of RAM disks may be lost (plan_run())
+	// An object, or NULL: the entries and values that are kept without effect. Each key says
+	// where and what, whatever else the document has; its value is the line for the user.
+	struct json_object *invalid;
 };
 // Adds the content of the document, within the transaction. Appends error lines to errors (an
 // array); the return code is for fatal errors.
@@ -43,6 +46,10 @@ struct restore {
 // Adds an error line.
 void restore_complain(struct restore *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+// Adds the line for an entry or a value of n that is kept without effect.
+void restore_complain_invalid(struct restore *r, const struct node *n, const char *key,
+			      const char *value, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 // Reports an unknown key, once for all objects. what: "key" or a group's name.
 void restore_tell_unknown(struct restore *r, const char *what, const char *key, const char *where);
 // Keeps a value, or an entry of a list, to be saved again with the node.

@@ -27,8 +27,8 @@ void restore_each(struct restore *r, struct node *n, struct json_object *o, cons
 			continue;
 		// Its node may exist: nothing of the document is applied.
 		r->has_no_memory |= code == -ENOMEM;
-		restore_complain(r, "%s: %s[%zu]: %s, kept without effect", n->name, key, i,
-				 e.text);
+		restore_complain_invalid(r, n, key, json_object_to_json_string(entry),
+					 "%s: %s[%zu]: %s", n->name, key, i, e.text);
 		restore_keep_entry(n, key, entry);
 	}
 }

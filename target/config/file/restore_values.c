@@ -10,17 +10,38 @@
 #include "target/config/file/restore.h"
 #include "target/config/tree/settings.h"
 
+enum { LINE_MAX_BYTES = 400 };
+
+// The root has no name.
+static const char *line_of(char line[LINE_MAX_BYTES], const char *fmt, va_list ap)
+{
+	vsnprintf(line, LINE_MAX_BYTES, fmt, ap);
+	utf8_tame(line);
+	return strncmp(line, ": ", 2) ? line : line + 2;
+}
+
 void restore_complain(struct restore *r, const char *fmt, ...)
 {
-	char line[400];
+	char line[LINE_MAX_BYTES];
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof line, fmt, ap);
+	json_add_text(r->errors, line_of(line, fmt, ap));
 	va_end(ap);
-	utf8_tame(line);
-	// The root has no name.
-	const char *text = strncmp(line, ": ", 2) ? line : line + 2;
-	json_add_text(r->errors, text);
+}
+
+void restore_complain_invalid(struct restore *r, const struct node *n, const char *key,
+			      const char *value, const char *fmt, ...)
+{
+	char line[LINE_MAX_BYTES], path[600], what[1200];
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = line_of(line, fmt, ap);
+	va_end(ap);
+	node_path(n, path, sizeof path);
+	snprintf(what, sizeof what, "%s %s %s", path, key, value);
+	if (r->options->invalid)
+		json_put_text(r->options->invalid, what, text);
+	restore_complain(r, "%s, kept without effect", text);
 }
 
 static struct json_object *kept_of(struct node *n)
@@ -137,9 +158,9 @@ static bool set_value(struct restore *r, const struct group_row *g, struct node 
 						 : "string");
 	else if (!group_set(g, n, row, text, &e))
 		return true;
-	restore_complain(r, "%s%s%s: %s, kept without effect",
-			 is_part ? n->parent->parent->name : "", is_part ? ": " : "", n->name,
-			 e.text);
+	restore_complain_invalid(r, n, row->name, text ? text : "", "%s%s%s: %s",
+				 is_part ? n->parent->parent->name : "", is_part ? ": " : "",
+				 n->name, e.text);
 	return false;
 }
 
