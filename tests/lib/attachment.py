@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Attachments of farblock-initiator, in a run directory of the test's."""
 
+import contextlib
 import glob
 import json
+import os
+import signal
 import subprocess
 
 import farblock
@@ -42,6 +45,16 @@ class Attachments:
                                   stderr=subprocess.STDOUT)
         client.stdout.read(1)  # its prompt
         return client
+
+    @contextlib.contextmanager
+    def stopped(self, name):
+        """Its process does nothing meanwhile, such as making a file again that is removed."""
+        pid = self.one(name)["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     def log(self, name):
         with open(f"{self.run_dir}/{name}.log", encoding="utf-8") as f:

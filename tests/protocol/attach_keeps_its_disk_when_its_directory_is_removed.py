@@ -16,14 +16,15 @@ def stays(attachments, scratch, url, run_dir):
     """run_dir: another path of attachments.run_dir."""
     real, attachments.run_dir = attachments.run_dir, run_dir
     attachments.attach(url, "--via", "socket", "--name", "one")
-    shutil.rmtree(real)
-    told = attachments.command("write", url, "-i", scratch.file("data", 512), status=None)
-    check("it is attached on this machine" in told, f"{run_dir}: write: {told}")
-    os.mkdir(real, 0o700)
-    told = attachments.attach(url, "--via", "socket", "--name", "two", status=None)
-    check("is attached on this machine already" in told, f"{run_dir}: attach: {told}")
-    told = attachments.command("attached")
-    check("one  lost: process" in told, f"{run_dir}: attached: {told}")
+    with attachments.stopped("one"):
+        shutil.rmtree(real)
+        told = attachments.command("write", url, "-i", scratch.file("data", 512), status=None)
+        check("it is attached on this machine" in told, f"{run_dir}: write: {told}")
+        os.mkdir(real, 0o700)
+        told = attachments.attach(url, "--via", "socket", "--name", "two", status=None)
+        check("is attached on this machine already" in told, f"{run_dir}: attach: {told}")
+        told = attachments.command("attached")
+        check("one  lost: process" in told, f"{run_dir}: attached: {told}")
     attachments.detach("one")
     attachments.run_dir = real
 

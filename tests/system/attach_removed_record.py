@@ -24,7 +24,8 @@ def test():
             url = f"iscsi://{relay.address}/{target.iqn}/0"
             disk = Disk(attachments, attachments.attach(url, "--via", "socket", "--name", "first"))
             pid, client = attachments.one("first")["pid"], attachments.client("first")
-            shutil.rmtree(attachments.run_dir)
+            with attachments.stopped("first"):
+                shutil.rmtree(attachments.run_dir)
             eventually("the record", lambda: glob.glob(records))
             relay.do("hold")
             client.stdin.write(b"write -P 0x11 0 4k\n")

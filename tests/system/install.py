@@ -37,6 +37,7 @@ lib/farblock/boot/files.sh lib/farblock/boot/ibft.sh lib/farblock/boot/kernel_is
 lib/farblock/boot/kernel_srp.sh lib/farblock/boot/multipath.sh
 lib/farblock/boot/network.sh lib/farblock/boot/rdma.sh
 lib/farblock/boot/root.sh lib/farblock/boot/srp_hold.sh lib/farblock/boot/user.sh lib/farblock/boot/words.sh
+lib/farblock/unmount-disk
 lib/udev/rules.d/62-farblock-root.rules
 lib/systemd/system/iscsid.service.d/farblock-root.conf
 lib/systemd/system/iscsid.socket.d/farblock-root.conf

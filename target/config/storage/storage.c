@@ -92,7 +92,7 @@ static uint64_t awaited_disk(const struct storage *s)
 // The same disk after it was reopened, or deleted and created again: the same serial number on the
 // same file or device, not only the same path, which may name another one since it was opened. Each
 // RAM disk is a disk of its own.
-static void set_disk(const struct storage *s)
+static void set_disk(struct storage *s)
 {
 	uint64_t awaited = awaited_disk(s), h = awaited;
 	char identity[DEVICE_IDENTITY_MAX];
@@ -100,8 +100,7 @@ static void set_disk(const struct storage *s)
 	if (!awaited)
 		return;
 	int fd = backstore_fd(lu_backstore(s->lu));
-	bool is_overlay = lu_backstore(s->lu)->limits.overlay; // reset makes a new file
-	if (is_overlay || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
 		st.stx_mode = 0;
 	if (S_ISREG(st.stx_mode)) { // a new file may get the inode of a removed one
 		const uint64_t file[] = { st.stx_dev_major, st.stx_dev_minor, st.stx_ino,
@@ -113,7 +112,12 @@ static void set_disk(const struct storage *s)
 		h = hash(h, number, *identity ? 0 : sizeof number);
 		h = hash(h, identity, strlen(identity));
 	}
-	lu_set_disk(s->lu, h | 1ull << 63, awaited);
+	h |= 1ull << 63;
+	if (s->is_reset && s->disk) // which makes a new file
+		s->reset_to = h;
+	if (s->reset_to != h)
+		s->disk = h;
+	lu_set_disk(s->lu, s->disk, awaited);
 }
 
 static void lu_closed(void *arg);

@@ -38,6 +38,8 @@ struct storage {
 	unsigned lun_count;
 	bool is_busy;	   // in use elsewhere: waits until it is free
 	bool is_reset;	   // since it was opened: initiators learn of it at the next open
+	uint64_t disk;	   // of lu_set_disk(), when it was last opened
+	uint64_t reset_to; // the number that the file of the last reset would have; it keeps disk
 	enum bs_path path; // what look.c saw last
 };
 
