@@ -81,6 +81,7 @@ bool scsi_session_is_up(const struct scsi_session *s);
 struct scsi_session_info {
 	char peer[SCSI_ADDRESS_TEXT], local[SCSI_ADDRESS_TEXT]; // "192.0.2.1:3260"
 	unsigned reconnects;					// since the session started
+	bool is_redirected;					// by the target, in its last login
 };
 // Valid since the first up.
 void scsi_session_info(const struct scsi_session *s, struct scsi_session_info *ret);

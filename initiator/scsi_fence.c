@@ -22,15 +22,20 @@ static void finish(struct scsi_fence *f, const struct err *why)
 	f->ops->done(f->arg, why);
 }
 
-// The portal may belong to another portal group: then another nexus has logged in.
+// The portal may belong to another portal group: then another nexus has logged in. Where a redirect
+// leads, another target may be, which knows nothing of the lost one.
 static void on_up(struct scsi_session *s)
 {
 	struct scsi_fence *f = scsi_session_arg(s);
 	struct scsi_nexus now;
+	struct scsi_session_info info;
 	struct err why = { 0 };
 	scsi_session_nexus(s, &now);
+	scsi_session_info(s, &info);
 	if (!scsi_nexus_is_same(&now, &f->lost))
 		err_set(&why, -EOPNOTSUPP, "logged in to %.120s", now.target);
+	else if (info.is_redirected)
+		err_set(&why, -EOPNOTSUPP, "the login was redirected to %s", info.peer);
 	finish(f, &why);
 	scsi_session_logout(s);
 }

@@ -100,9 +100,10 @@ struct disk_path {
 	// Its nexus, since it was up; what the target promises of fences.
 	struct disk_nexus nexus;
 	uint8_t promises;
-	bool is_examined; // this session was checked
-	bool is_recorded; // the nexus is
-	bool is_held;	  // not used until it is, its lost nexus is fenced, and it is registered
+	bool is_examined;   // this session was checked
+	bool is_redirected; // so was its login
+	bool is_recorded;   // the nexus is
+	bool is_held;	    // not used until it is, its lost nexus is fenced, and it is registered
 	bool wants_registration, is_registered;
 	struct disk_lost lost;
 

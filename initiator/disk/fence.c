@@ -493,14 +493,6 @@ static struct disk_lost *lost_at(const struct disk *d, unsigned i)
 	return i < d->path_count ? &d->paths[i].lost : &d->inherited[i - d->path_count];
 }
 
-// The target has: nothing of it has to be kept out.
-static void nexus_ended(const struct disk *d, const struct scsi_nexus *n)
-{
-	for (unsigned i = 0; i < d->path_count + d->inherited_count; i++)
-		if (scsi_nexus_is_same(n, &lost_at(d, i)->id.nexus))
-			lost_at(d, i)->is_kept_out = false;
-}
-
 // A key that is being preempted is not to be registered meanwhile.
 static bool is_being_preempted(const struct disk_path *p)
 {
@@ -522,21 +514,34 @@ bool fence_is_needed(const struct disk *d)
 	return is_needed;
 }
 
-void fence_path_up(struct disk_path *p)
+// p has logged in with the names of what is lost. Where it was redirected, that has ended only a
+// nexus of the farblockd that it came to, which the check tells: server, else 0.
+static void end_former(struct disk_path *p, uint64_t server)
 {
 	struct disk *d = p->disk;
+	for (unsigned i = 0; i < d->path_count + d->inherited_count; i++) {
+		struct disk_lost *l = lost_at(d, i);
+		if (!scsi_nexus_is_same(&p->nexus.nexus, &l->id.nexus) ||
+		    (p->is_redirected && l->id.server && l->id.server != server))
+			continue;
+		l->is_kept_out = false;
+		if (is_lost(l))
+			over(l);
+	}
+}
+
+void fence_path_up(struct disk_path *p)
+{
 	struct scsi_nexus now;
+	struct scsi_session_info info;
 	scsi_session_nexus(p->session, &now);
+	scsi_session_info(p->session, &info);
 	p->is_examined = false;
+	p->is_redirected = info.is_redirected;
 	if (!scsi_nexus_is_same(&now, &p->nexus.nexus))
 		p->is_recorded = false;
 	p->nexus.nexus = now;
-	list_for_each_safe (it, &d->lost) {
-		struct disk_lost *l = list_entry(it, struct disk_lost, link);
-		if (scsi_nexus_is_same(&now, &l->id.nexus))
-			over(l);
-	}
-	nexus_ended(d, &now);
+	end_former(p, 0);
 }
 
 bool fence_path_checked(struct disk_path *p)
@@ -549,6 +554,8 @@ bool fence_path_checked(struct disk_path *p)
 		p->is_recorded = false;
 	p->nexus.server = p->found.server;
 	p->is_examined = true;
+	if (p->is_redirected)
+		end_former(p, p->found.server);
 	bool is_preempted = is_being_preempted(p);
 	bool is_unregistered = is_preempted || reservation_path_checked(p);
 	start_all(d);
@@ -574,9 +581,7 @@ void fence_path_down(struct disk_path *p)
 
 void fence_path_settled(struct disk_path *p)
 {
-	if (is_lost(&p->lost) && scsi_nexus_is_same(&p->nexus.nexus, &p->lost.id.nexus))
-		over(&p->lost);
-	nexus_ended(p->disk, &p->nexus.nexus);
+	end_former(p, p->nexus.server);
 }
 
 void fence_close(struct disk *d)
@@ -597,12 +602,13 @@ static void on_inherited(struct defer *defer)
 		d->ops.inherited(d->arg);
 }
 
-static bool is_logged_in(const struct disk *d, const struct scsi_nexus *n)
+static bool is_logged_in(const struct disk *d, const struct disk_nexus *n)
 {
 	for (unsigned i = 0; i < d->path_count; i++) {
 		const struct disk_path *p = &d->paths[i];
 		if (p->session && p->was_up && scsi_session_is_up(p->session) &&
-		    scsi_nexus_is_same(&p->nexus.nexus, n))
+		    scsi_nexus_is_same(&p->nexus.nexus, &n->nexus) &&
+		    !(p->is_redirected && n->server && n->server != p->nexus.server))
 			return true;
 	}
 	return false;
@@ -620,7 +626,7 @@ int disk_inherit(struct disk *d, const struct disk_nexus *nexuses, unsigned coun
 	for (unsigned i = 0; i < count; i++) {
 		struct disk_lost *l = &d->inherited[i];
 		fence_init(l, d, NULL);
-		if (is_logged_in(d, &nexuses[i].nexus))
+		if (is_logged_in(d, &nexuses[i]))
 			continue;
 		l->id = nexuses[i];
 		l->since_ns = worker_now(d->worker);

@@ -157,6 +157,7 @@ static void info(const struct scsi_session *s, struct scsi_session_info *ret)
 {
 	snprintf(ret->peer, sizeof ret->peer, "%s", ini_of(s)->info.peer);
 	snprintf(ret->local, sizeof ret->local, "%s", ini_of(s)->info.local);
+	ret->is_redirected = ini_of(s)->info.redirects;
 }
 
 // R2Ts of one connection follow each other, so that each costs a round trip (RFC 7143, 11.8).

@@ -117,6 +117,48 @@ static void a_promise_of_another_farblockd_is_none(void **state)
 	assert_int_equal(told[DISK_NOT_FENCED], 1);
 }
 
+static void examined_run(void *arg)
+{
+	*(bool *)arg = disk->paths[0].is_examined;
+}
+
+// Its login ends a nexus of the farblockd that it comes to.
+static void a_login_that_is_redirected_to_another_farblockd_fences_nothing(void **state)
+{
+	ways[0].promises = ways[1].promises = 7;
+	lose_a_write();
+	ways[0].is_redirected = true;
+	ways[0].server = 1;
+	bool is_examined = false;
+	worker_call(worker, way_back, &ways[0]);
+	while (!is_examined)
+		worker_call(worker, examined_run, &is_examined);
+	assert_int_equal(sem_trywait(&done), -1);
+	let_the_fence_go_on();
+	assert_int_equal(first.res, 0);
+}
+
+static void a_login_that_is_redirected_to_the_same_farblockd_fences(void **state)
+{
+	ways[0].promises = ways[1].promises = 7;
+	lose_a_write();
+	ways[0].is_redirected = true;
+	worker_call(worker, way_back, &ways[0]);
+	sem_wait(&done);
+	assert_int_equal(first.res, 0);
+}
+
+static void a_fence_that_is_redirected_is_none(void **state)
+{
+	ways[0].promises = ways[1].promises = 7;
+	ways[1].is_redirected = true;
+	open_disk((struct opening){ 2 });
+	cut(&ways[0]);
+	assert_int_equal(request_at(DISK_WRITE, 0), 0);
+	assert_int_equal(ways[1].fences, 1);
+	assert_int_equal(ways[1].removes, 1);
+}
+
 static void without_a_promise_only_time_ends_the_wait(void **state)
 {
 	ways[0].promises = ways[1].promises = 0;
@@ -186,6 +228,9 @@ int main(void)
 		T(the_path_itself_fences_when_it_returns),
 		T(a_target_with_remove_i_t_nexus_needs_no_login),
 		T(a_promise_of_another_farblockd_is_none),
+		T(a_login_that_is_redirected_to_another_farblockd_fences_nothing),
+		T(a_login_that_is_redirected_to_the_same_farblockd_fences),
+		T(a_fence_that_is_redirected_is_none),
 		T(without_a_promise_only_time_ends_the_wait),
 		T(a_failed_write_is_still_fenced),
 		T(what_a_former_process_left_is_fenced),

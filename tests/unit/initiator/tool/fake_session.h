@@ -63,6 +63,7 @@ struct way {
 	uint8_t promises;		  // of page F0h; 0: there is no such page
 	uint8_t server;			  // ... which target: one of several
 	bool holds_fence;		  // logins of a fence wait for fence_goes_on()
+	bool is_redirected;		  // all logins are
 	_Atomic unsigned fences, removes; // logins of fences, REMOVE I_T NEXUS
 	uint8_t removed[300];		  // the last parameter list
 	struct fake *fence;		  // the session of the last one
@@ -476,6 +477,8 @@ static void free_run(struct msg *m)
 
 static void fake_info(const struct scsi_session *s, struct scsi_session_info *ret)
 {
+	const struct fake *f = container_of(s, struct fake, scsi);
+	ret->is_redirected = f->way && f->way->is_redirected;
 }
 
 static void fake_nexus(const struct scsi_session *s, struct scsi_nexus *ret)
