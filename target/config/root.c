@@ -316,7 +316,7 @@ static const struct command_row root_commands[] = {
 	{ "apply", PARAMS(
 		{ "file", PARAM_DOCUMENT, true, NULL, "configuration file" },
 		{ "force", PARAM_BOOL, false, "false",
-		  "true: discard data on RAM disks, take disks from sessions that use them, keep invalid values without effect" }),
+		  "true: discard RAM disks' data, take disks from sessions that use them, keep invalid values unused" }),
 	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply,
 	  .is_whole = true, .is_report = true },
 	{ "import", PARAMS(
