@@ -278,6 +278,11 @@ void cmd_data(struct dm *dm, struct dm_task *t, int res)
 	task_data_ready(&dm_cmd(t)->task, res);
 }
 
+void cmd_part(struct dm *dm, struct dm_task *t, int res)
+{
+	task_part_sent(&dm_cmd(t)->task, res);
+}
+
 // The kernel has no page for the disk's own memory.
 static void note_unreadable(const struct cmd *cmd)
 {
@@ -319,6 +324,13 @@ static void on_get_data(struct task *t)
 	dm->ops->get_data(dm, &cmd->dm, t->sg, t->nsg, t->fetch_len);
 }
 
+static void on_put_part(struct task *t)
+{
+	struct cmd *cmd = container_of(t, struct cmd, task);
+	struct dm *dm = cmd->conn->dm;
+	dm->ops->put_part(dm, &cmd->dm, t->sg, t->nsg, t->data_in);
+}
+
 // RFC 7143 11.4.5: relative to the expected length in the command's direction.
 static void result_residual(const struct task *t, struct dm_result *r)
 {
@@ -353,14 +365,15 @@ static void on_done(struct task *t)
 	r->sense = t->sense;
 	r->sense_len = t->sense_len;
 	result_residual(t, r);
-	c->session.read_bytes += t->data_in;
-	c->session.written_bytes += t->fetch_len;
+	c->session.read_bytes += t->data_in + (t->fetch_len ? 0 : t->moved);
+	c->session.written_bytes += t->fetch_len + (t->fetch_len ? t->moved : 0);
 	window_open(cmd);
 	c->dm->ops->put_data(c->dm, &cmd->dm, r);
 }
 
 static const struct task_ops task_ops = {
 	.get_data = on_get_data,
+	.put_part = on_put_part,
 	.done = on_done,
 };
 

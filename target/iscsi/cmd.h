@@ -40,6 +40,7 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 void cmd_begin(struct dm *dm, struct dm_task *t);
 void cmd_ahead(struct dm *dm, const uint8_t *bhs);
 void cmd_data(struct dm *dm, struct dm_task *t, int res);
+void cmd_part(struct dm *dm, struct dm_task *t, int res);
 void cmd_released(struct dm *dm, struct dm_task *t);
 void cmd_submit(struct cmd *cmd);
 // Ends every command of a closing connection.

@@ -133,6 +133,7 @@ const struct dm_up conn_dm_up = {
 	.ahead = cmd_ahead,
 	.control = on_control,
 	.data = cmd_data,
+	.part = cmd_part,
 	.released = cmd_released,
 	.sent = on_sent,
 	.closed = on_closed,

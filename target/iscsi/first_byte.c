@@ -94,6 +94,12 @@ static void waiting_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, ui
 	// There are no commands.
 }
 
+static void waiting_put_part(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg,
+			     uint32_t len)
+{
+	// There are no commands.
+}
+
 static void waiting_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 {
 	// There are no commands.
@@ -117,6 +123,7 @@ static void waiting_pause(struct dm *dm, bool is_paused)
 static const struct dm_ops waiting_ops = {
 	.send = waiting_send,
 	.get_data = waiting_get_data,
+	.put_part = waiting_put_part,
 	.put_data = waiting_put_data,
 	.full_feature = waiting_full_feature,
 	.flush = waiting_flush,

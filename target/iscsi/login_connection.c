@@ -85,6 +85,8 @@ static void full_feature_begin(struct conn *c)
 	c->session.state = SESSION_LIVE;
 	c->session.is_discovery = c->params.is_discovery;
 	c->dm->window = c->window;
+	if (c->session.nexus)
+		c->session.nexus->info.unsolicited = c->params.first_burst;
 	c->dm->ops->full_feature(c->dm, &c->params);
 	if (!c->params.is_discovery)
 		login_slot_leave(

@@ -11,12 +11,13 @@
 void *task_scratch(struct task *t, size_t size);
 
 // Gets pool buffers for len bytes into sg, then runs next (at once or when memory is free). If len
-// is never possible, the initiator gets -EFBIG and next does not run.
+// is never possible, the initiator gets -EFBIG and next does not run. Of a further piece, which is
+// no longer than the one before, the buffers are those that the task has.
 void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t));
 
-// Fetches len bytes of data-out into new pool buffers, then runs next. If the initiator announced
-// fewer bytes, ends the task with INVALID FIELD IN COMMAND INFORMATION UNIT (and the residual). len
-// 0 runs next at once.
+// Fetches the next len bytes of data-out into pool buffers, see task_buffers(), then runs next. If
+// the initiator announced fewer bytes, ends the task with INVALID FIELD IN COMMAND INFORMATION UNIT
+// (and the residual). len 0 runs next at once.
 void task_fetch(struct task *t, uint64_t len, void (*next)(struct task *t));
 // The same for a contiguous parameter list of at most 64 KiB; next gets its address from
 // task_params().
@@ -25,6 +26,10 @@ const uint8_t *task_params(const struct task *t);
 
 // Fetches into sg as set by the caller (the disk's own memory), then runs next.
 void task_fetch_in_place(struct task *t, uint64_t len, void (*next)(struct task *t));
+
+// Has the first len bytes of sg sent as data-in, more of which follows; then adds len to t->moved
+// and runs next.
+void task_send_part(struct task *t, uint32_t len, void (*next)(struct task *t));
 
 // Starts t->io on the LU's backstore: op over [lba, lba + blocks) with t->sg. On success
 // next runs, on failure the task ends by task_fail_io().

@@ -96,7 +96,7 @@ const struct attr_row lu_attr_rows[] = {
 										      .max = 32768,
 										      .default_text = "8192",
 										      .unit = "KiB",
-										      .help = "largest read or write (MAXIMUM TRANSFER LENGTH)",
+										      .help = "MAXIMUM TRANSFER LENGTH; longer reads and writes are served in pieces",
 										      .flags = ATTR_OWN },
 	ROW_UINT(max_caw_blocks, 0, 255, "128", "blocks", ATTR_OWN,
 		 "largest COMPARE AND WRITE; 0: 255"),

@@ -53,7 +53,7 @@ static bool round_watch(struct lu_round_slot *slot, struct list *it)
 
 static bool is_overdue(const struct lu_round_slot *slot, const struct task *t)
 {
-	if (t->state == TASK_DONE && t->data_in)
+	if (t->state == TASK_WAITS_SENT || (t->state == TASK_DONE && t->data_in))
 		return true;
 	return slot->looks >= LOOKS && (t->state == TASK_WAITS_DATA || t->state == TASK_DONE);
 }

@@ -28,6 +28,7 @@ struct nexus_info {
 	uint16_t relative_port;		// RELATIVE TARGET PORT IDENTIFIER, unique in this process
 	uint8_t transport_id[64 + 256]; // SPC-5 7.6.4 TransportID of the initiator port
 	uint32_t transport_id_len;
+	uint32_t unsolicited; // limit of the data-out of a command that comes without get_data
 	// Its data moves through buffers, also to and from a RAM disk: it has kept others waiting
 	// for memory that its transport was moving.
 	bool is_buffered;

@@ -23,7 +23,7 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 	t->status = STATUS_GOOD;
 	t->sense_len = 0;
 	t->is_aborted = t->sends_aborted = t->is_landing = t->fails_with_data = false;
-	t->data_in = 0;
+	t->data_in = t->moved = 0;
 	t->wanted = 0;
 	t->sg = t->sg_inline;
 	t->nsg = 0;
@@ -75,7 +75,7 @@ static void task_account(struct task *t)
 	if (bucket >= LU_LATENCY_BUCKETS)
 		bucket = LU_LATENCY_BUCKETS - 1;
 
-	uint64_t bytes = t->fetch_len ? t->fetch_len : t->data_in;
+	uint64_t bytes = (uint64_t)t->moved + (t->fetch_len ? t->fetch_len : t->data_in);
 	op_account(&t->nl->channel->counters.op[op], bytes, bucket, us);
 	if (!t->is_internal)
 		op_account(&t->nexus->counters.op[op], bytes, bucket, us);

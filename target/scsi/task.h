@@ -7,6 +7,8 @@
 //   - (data-out) names a destination in sg and calls ops->get_data; the protocol moves the
 //     bytes and answers with task_data_ready(); then the work is done;
 //   - or works at once.
+// A READ or WRITE beyond the largest transfer is served in pieces: the protocol is called for each,
+// for a READ with ops->put_part for all but the last.
 // In the end it calls ops->done exactly once, possibly before task_submit() returns. The
 // protocol sends data-in from sg and the status, and when the transport no longer needs the
 // memory it calls task_release(). An aborted task also reaches done (with is_aborted set) and
@@ -36,6 +38,7 @@ enum task_state {
 	TASK_WAITS_DELAY,   // for the delay of a non-optimized path
 	TASK_WAITS_BUFFERS, // for pool memory
 	TASK_WAITS_DATA,    // for the protocol's data-out
+	TASK_WAITS_SENT,    // for the protocol to send a piece of data-in
 	TASK_WAITS_REMOVAL, // for the end of other nexuses (nexus_ops.remove)
 	TASK_RUNNING,	    // owned by the handler, the backstore or the LU's home worker
 	TASK_DONE,	    // done was called
@@ -43,9 +46,14 @@ enum task_state {
 
 // The protocol's side of a task. All slots are required.
 struct task_ops {
-	// Move task->fetch_len bytes of data-out into task->sg, then call task_data_ready(),
-	// possibly before returning. Called at most once per task, never with 0 bytes.
+	// Move the next task->fetch_len bytes of data-out into task->sg, then call
+	// task_data_ready(), possibly before returning. Called once for each piece, never with 0
+	// bytes. The first piece has all unsolicited data (nexus_info.unsolicited).
 	void (*get_data)(struct task *t);
+	// Send the next task->data_in bytes of data-in from task->sg, and call task_part_sent()
+	// when the transport no longer needs the memory; before returning only with an error. More
+	// follows. Not called for a copy manager's tasks, which have one piece.
+	void (*put_part)(struct task *t);
 	// The task is finished: status, sense, wanted and the data-in in sg are valid. The protocol
 	// owns the task again and calls task_release() after sending the response.
 	void (*done)(struct task *t);
@@ -81,7 +89,8 @@ struct task {
 	bool is_aborted;      // no status may be sent
 	bool sends_aborted;   // ... unless this is set too: TASK ABORTED status (TAS=1)
 	bool fails_with_data; // data_in is valid with CHECK CONDITION too: a pass-through device
-	uint32_t data_in;     // bytes of data-in in sg, <= expected_in; 0 unless GOOD
+	uint32_t data_in;     // bytes of data-in in sg, after those of put_part; 0 unless GOOD
+	uint32_t moved;	      // bytes of the data in earlier pieces
 	// Bytes that the command would transfer without the expected length: residual overflow =
 	// wanted - expected, underflow = expected - wanted.
 	uint64_t wanted;
@@ -136,6 +145,10 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n);
 // -EMSGSIZE wrong amount of data, -EPROTO unexpected data, -ENOBUFS no memory for unsolicited data,
 // -EFAULT the memory of sg could not be written to.
 void task_data_ready(struct task *t, int res);
+
+// Completes put_part. res: 0, or negative: -EPIPE the connection is closed, others: the initiator's
+// memory cannot be reached.
+void task_part_sent(struct task *t, int res);
 
 // Requests an early end (task management, lost nexus). done() follows when the backstore has
 // released the memory, possibly before this returns. Idempotent. with_status: the initiator gets

@@ -29,6 +29,7 @@ void task_abort(struct task *t, bool with_status)
 		t->nexus->ops->remove_cancel(t->home_result);
 		break;
 	case TASK_WAITS_DATA:
+	case TASK_WAITS_SENT:
 		break;
 	default:
 		return; // its current owner calls task_resume() or ends it

@@ -74,6 +74,12 @@ static void memory_came(struct buf_wait *wait)
 static void buffers_await(struct task *t, uint64_t len)
 {
 	struct nexus *n = t->nexus;
+	if (t->moved) {
+		task_buffers_trim(t, (uint32_t)len);
+		t->buffer_len = (uint32_t)len;
+		buffers_came(t);
+		return;
+	}
 	if (t->lent && len <= t->lent->size) {
 		t->sg[0] =
 			(struct sg){ .addr = t->lent->addr, .len = (uint32_t)len, .buf = t->lent };
@@ -195,6 +201,29 @@ void task_data_ready(struct task *t, int res)
 	default:
 		task_check(t, SENSE_DATA_PHASE_ERROR, NULL);
 	}
+}
+
+void task_send_part(struct task *t, uint32_t len, void (*next)(struct task *t))
+{
+	t->data_in = len;
+	t->next = next;
+	t->state = TASK_WAITS_SENT;
+	lu_round_recheck(t);
+	t->ops->put_part(t);
+}
+
+void task_part_sent(struct task *t, int res)
+{
+	if (t->state != TASK_WAITS_SENT)
+		return; // aborted meanwhile
+	t->moved += t->data_in;
+	t->data_in = 0;
+	if (res >= 0)
+		task_continue(t);
+	else if (res == -EPIPE)
+		task_abort(t, false);
+	else
+		task_check(t, SENSE_DATA_PHASE_ERROR, NULL);
 }
 
 static void io_done(struct bs_io *io, int res)

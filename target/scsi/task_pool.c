@@ -114,6 +114,19 @@ void task_buf_put(struct task *t, struct buf *b, uint32_t len)
 	t->nexus->pool_used -= len;
 }
 
+void task_buffers_trim(struct task *t, uint32_t len)
+{
+	uint32_t n = 0;
+	for (; n < t->nsg && len; n++) {
+		t->sg[n].len = t->sg[n].len < len ? t->sg[n].len : len;
+		len -= t->sg[n].len;
+	}
+	while (t->nsg > n) {
+		const struct sg *s = &t->sg[--t->nsg];
+		task_buf_put(t, s->buf, s->len);
+	}
+}
+
 void task_buffers_drop(struct task *t)
 {
 	for (uint32_t i = 0; i < t->nsg; i++)

@@ -13,6 +13,9 @@ bool task_pool_take(struct task *t);
 // The first of some of the tasks in n->pool_waiters that can have its buffers now, and has them, or
 // NULL.
 struct task *task_pool_serve(struct nexus *n);
+// Leaves the buffers of the first len bytes in t->sg, no more than are there, and returns the
+// others.
+void task_buffers_trim(struct task *t, uint32_t len);
 // Returns the buffers before the task ends.
 void task_buffers_drop(struct task *t);
 // One more buffer of len bytes, charged to t's nexus until task_buf_put(). NULL: its share or the

@@ -56,9 +56,10 @@ static inline bool task_is_aborting(const struct task *t)
 	return t->is_aborted && (t->state != TASK_DONE || t->is_landing);
 }
 
-// True while t waits for its data-out or for memory, and none of the disk's memory is in the
-// transport's hands: it has not touched the medium, and looks again whether it may before it does.
+// True while t waits for its peer or for memory, and none of the disk's memory is in the
+// transport's hands: it does not touch the medium, and looks again whether it may before it does.
 static inline bool task_has_yet_to_begin(const struct task *t)
 {
-	return !t->in_place && (t->state == TASK_WAITS_DATA || t->state == TASK_WAITS_BUFFERS);
+	return !t->in_place && (t->state == TASK_WAITS_DATA || t->state == TASK_WAITS_SENT ||
+				t->state == TASK_WAITS_BUFFERS);
 }

@@ -89,6 +89,7 @@ static const struct srp_channel_up channel_up = {
 	.command = srp_cmd_arrived,
 	.begin = srp_cmd_begin,
 	.data = srp_cmd_data,
+	.part = srp_cmd_part,
 	.released = srp_cmd_released,
 	.task_mgmt = srp_tmf_request,
 	.logout = on_logout,

@@ -185,6 +185,11 @@ void srp_cmd_data(struct srp_channel *ch, struct srp_task *t, int res)
 	task_data_ready(&cmd_of(t)->task, res);
 }
 
+void srp_cmd_part(struct srp_channel *ch, struct srp_task *t, int res)
+{
+	task_part_sent(&cmd_of(t)->task, res);
+}
+
 void srp_cmd_released(struct srp_channel *ch, struct srp_task *t)
 {
 	struct cmd *cmd = cmd_of(t);
@@ -205,6 +210,12 @@ static void on_get_data(struct task *t)
 {
 	struct cmd *cmd = container_of(t, struct cmd, task);
 	srp_get_data(&cmd->srp, t->sg, t->nsg, t->fetch_len);
+}
+
+static void on_put_part(struct task *t)
+{
+	struct cmd *cmd = container_of(t, struct cmd, task);
+	srp_put_part(&cmd->srp, t->sg, t->nsg, t->data_in);
 }
 
 static void put(struct cmd *cmd, const struct srp_result *r)
@@ -230,13 +241,14 @@ static void on_done(struct task *t)
 	r->sense = t->sense;
 	r->sense_len = t->sense_len;
 	residual_set(r, t, task_takes_data(t));
-	s->read_bytes += t->data_in;
-	s->written_bytes += t->fetch_len;
+	s->read_bytes += t->data_in + (t->fetch_len ? 0 : t->moved);
+	s->written_bytes += t->fetch_len + (t->fetch_len ? t->moved : 0);
 	put(cmd, r);
 }
 
 static const struct task_ops task_ops = {
 	.get_data = on_get_data,
+	.put_part = on_put_part,
 	.done = on_done,
 };
 

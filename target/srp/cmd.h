@@ -34,6 +34,7 @@ struct abort_wait {
 struct srp_task *srp_cmd_arrived(struct srp_channel *ch, const struct srp_command *c);
 void srp_cmd_begin(struct srp_channel *ch, struct srp_task *t);
 void srp_cmd_data(struct srp_channel *ch, struct srp_task *t, int res);
+void srp_cmd_part(struct srp_channel *ch, struct srp_task *t, int res);
 void srp_cmd_released(struct srp_channel *ch, struct srp_task *t);
 
 struct cmd *srp_cmd_find(struct srp_session *s, uint64_t tag); // the newest with this tag, or NULL

@@ -112,6 +112,11 @@ static void on_data(struct srp_channel *ch, struct srp_task *t, int res)
 	// No data-out is fetched.
 }
 
+static void on_part(struct srp_channel *ch, struct srp_task *t, int res)
+{
+	// Data-in is sent at once.
+}
+
 static void on_released(struct srp_channel *ch, struct srp_task *t)
 {
 	struct request *r = container_of(t, struct request, srp);
@@ -150,6 +155,7 @@ static const struct srp_channel_up channel_up = {
 	.command = on_command,
 	.begin = on_begin,
 	.data = on_data,
+	.part = on_part,
 	.released = on_released,
 	.task_mgmt = on_task_mgmt,
 	.logout = on_logout,

@@ -58,6 +58,7 @@ int srp_session_make_nexus(struct srp_session *s, const struct login *l, struct 
 		.target_name = s->target,
 		.target_port = target_port,
 		.relative_port = s->session.tpg->relative_port,
+		.unsolicited = SRP_IT_IU_MAX,
 		.is_buffered = session_is_slow(&s->session, worker_now(s->session.worker)),
 	};
 	info.transport_id_len = pr_tid_put_srp(info.transport_id, l->req.initiator);

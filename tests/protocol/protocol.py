@@ -306,6 +306,12 @@ class Peer(Wire):
         now, more = self.unsolicited(data)
         pdu = self.write_task(lba, len(data) // BLOCK, data=data[:now], final=not more)
         self.send(pdu, *self.data_out(pdu, data[now:now + more], now))
+        end, r2ts = self.answer_r2ts(pdu, data)
+        check(end.status == status, f"WRITE ended with status {end.status:#x} {end.sense}")
+        return r2ts
+
+    def answer_r2ts(self, pdu, data):
+        """Sends what is asked for until the status; returns the PDU with it, and the R2Ts."""
         r2ts = []
         while True:
             got = self.recv()
@@ -313,8 +319,7 @@ class Peer(Wire):
                 r2ts.append(got)
                 self.send(*self.solicited(got, data))
             elif got.opcode == RESPONSE and got.itt == pdu.itt:
-                check(got.status == status, f"WRITE ended with status {got.status:#x} {got.sense}")
-                return r2ts
+                return got, r2ts
             else:
                 self.fail("neither R2T nor status of the write")
 

@@ -59,9 +59,9 @@ class Asked:
             return sense[0] == 6
         eventually(f"{self.name}: unit attention {asc:02x}/{ascq:02x}", comes)
 
-    def after_attentions(self, cdb, size):
+    def after_attentions(self, cdb, size, unit=0):
         """The data of a command that is repeated until it meets no unit attention."""
-        while (answer := self.ask(cdb, size)).status == CHECK and answer.sense[0] == 6:
+        while (answer := self.ask(cdb, size, unit=unit)).status == CHECK and answer.sense[0] == 6:
             pass
         check(answer.status == GOOD, f"{self.name}: {cdb.hex()}: {answer}")
         return answer.data
@@ -129,9 +129,10 @@ class Tcp(Asked, protocol.Peer):
     name = "tcp"
 
     def ask(self, cdb, size=0, out=b"", unit=0):
-        pdu = self.task(cdb, size or len(out), READ if size else WRITE if out else 0, out,
-                        lun=protocol.lun(unit))
-        data, end = self.collect(self.send(pdu), size)
+        now = self.unsolicited(out)[0]
+        pdu = self.send(self.task(cdb, size or len(out), READ if size else WRITE if out else 0,
+                                  out[:now], lun=protocol.lun(unit)))
+        data, end = (b"", self.answer_r2ts(pdu, out)[0]) if out else self.collect(pdu, size)
         return Answer(end.status, end.sense, data)
 
 

@@ -97,6 +97,10 @@ struct dm_up {
 	// -ENOBUFS (no memory for unsolicited data), -EFAULT (the memory of sg could not be
 	// written to).
 	void (*data)(struct dm *dm, struct dm_task *t, int res);
+	// put_part has completed: the mover refers to its memory no more. res 0, -EPIPE, or -EPROTO
+	// (the initiator offers no memory for it). From inside put_part only -EPIPE; not after
+	// put_data.
+	void (*part)(struct dm *dm, struct dm_task *t, int res);
 	// The mover no longer refers to the task or its memory. Called once after each put_data.
 	void (*released)(struct dm *dm, struct dm_task *t);
 	// A control PDU that was sent with wants_sent has left.
@@ -114,11 +118,17 @@ struct dm_ops {
 	// responses are complete: with is_login the mover does not change the numbers.
 	void (*send)(struct dm *dm, const uint8_t bhs[ISCSI_BHS_LEN], const void *data,
 		     uint32_t len, unsigned flags);
-	// Moves the first len bytes of the command's data-out to sg (RFC 5047 Get_Data):
-	// immediate, unsolicited, then solicited. Answered by up->data, possibly at once.
+	// Moves the next len bytes of the command's data-out to sg (RFC 5047 Get_Data):
+	// immediate, unsolicited, then solicited. Answered by up->data, possibly at once. The first
+	// call covers all unsolicited data.
 	void (*get_data)(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg,
 			 uint32_t len);
-	// Ends the command: data-in and status (RFC 5047 Put_Data and Send_Control). NULL: no
+	// Sends the next len bytes of the command's data-in from sg. up->part follows, unless
+	// put_data ends the command before.
+	void (*put_part)(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg,
+			 uint32_t len);
+	// Ends the command: what is left of data-in, and status (RFC 5047 Put_Data and
+	// Send_Control). NULL: no
 	// status (aborted); data-out that still arrives is discarded. up->released follows,
 	// possibly at once; result must stay valid until then.
 	void (*put_data)(struct dm *dm, struct dm_task *t, struct dm_result *result);

@@ -14,7 +14,7 @@ struct dm_out {
 	bool owes_data;		  // unsolicited data (immediate or Data-Out) is outstanding
 	int error;		  // result of get_data
 	struct sg *sg;		  // destination
-	uint32_t nsg, want;	  // bytes requested by get_data
+	uint32_t nsg, base, want; // sg has the bytes from base to want
 	uint32_t received;	  // bytes of data-out received so far, without gaps
 	uint32_t requested;	  // bytes covered by unsolicited data and by R2Ts sent
 	uint32_t data_sn;	  // next DataSN of the unsolicited sequence

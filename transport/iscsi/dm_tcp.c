@@ -72,6 +72,7 @@ static void tcp_counters(struct dm *dm, struct dm_counters *ret)
 static const struct dm_ops tcp_ops = {
 	.send = dm_tcp_send,
 	.get_data = dm_tcp_get_data,
+	.put_part = dm_tcp_put_part,
 	.put_data = dm_tcp_put_data,
 	.full_feature = tcp_full_feature,
 	.flush = tcp_flush,

@@ -27,7 +27,7 @@ void dm_tcp_sink(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint32_t 
 	struct dm_out *out = dm_out(t);
 	uint32_t room = out->want;
 	sink->owner = t;
-	sink->sg_offset = offset;
+	sink->sg_offset = offset - out->base;
 	if (out->error || t->is_finished)
 		return;
 	if (out->wants_data) {
@@ -248,11 +248,14 @@ void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t n
 	struct dm_tcp *d = dm_tcp(dm);
 	out->sg = sg;
 	out->nsg = nsg;
-	out->want = len;
+	out->base = out->want;
+	out->want += len;
 	out->wants_data = true;
 	out->progress_ns = worker_now(d->conn.worker);
 	if (!out->owes_data) // else since its command arrived
 		out->owed_ns = out->progress_ns;
+	if (out->base)
+		dm_owed_add(&d->owed, t);
 	if (d->conn.is_closed) {
 		out->error = -EPIPE;
 		out->owes_data = false;

@@ -16,6 +16,9 @@ struct dm_r2t {
 struct dm_tcp_task {
 	struct dm_out out;
 	uint32_t r2t_sn;
+	uint32_t in_sn, in_at; // DataSN and offset of the next Data-In
+	bool is_part;	       // up->part follows when nothing is pending, with this result
+	int part_res;
 	unsigned tx_pending; // PDUs that refer to the task's memory
 	unsigned r2t_count;  // outstanding, in order
 	struct dm_r2t r2t[DM_R2T_MAX];
@@ -63,6 +66,7 @@ uint64_t dm_tcp_owed_since(const struct dm_tcp *d);
 
 // dm_tcp_tx.c: sending.
 
+void dm_tcp_put_part(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
 // Sends data-in and status of t, which receives nothing more; NULL: neither. up->released follows.
 void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r);
 void dm_tcp_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len, unsigned flags);

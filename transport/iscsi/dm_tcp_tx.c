@@ -30,6 +30,20 @@ void dm_tcp_tx_flow(struct dm_tcp *d)
 		pdu_conn_start_rx(&d->conn);
 }
 
+// A PDU of t has gone. The task may be freed inside.
+static void tx_settle(struct dm_tcp *d, struct dm_task *t)
+{
+	struct dm_tcp_task *tt = dm_tcp_task(t);
+	if (--tt->tx_pending)
+		return;
+	if (tt->is_part) {
+		tt->is_part = false;
+		d->dm.up->part(&d->dm, t, tt->part_res);
+	} else {
+		d->dm.up->released(&d->dm, t);
+	}
+}
+
 static void on_task_sent(struct pdu_conn *c, void *owner, int res)
 {
 	struct dm_task *t = owner;
@@ -39,8 +53,9 @@ static void on_task_sent(struct pdu_conn *c, void *owner, int res)
 		dm_tcp_tx_flow(d);
 	if (__builtin_expect(res == -EFAULT, 0))
 		t->is_unreadable = true;
-	if (!--tt->tx_pending)
-		d->dm.up->released(&d->dm, t);
+	if (res < 0)
+		tt->part_res = -EPIPE;
+	tx_settle(d, t);
 }
 
 // --- Data-In and status ---
@@ -69,12 +84,11 @@ static void out_of_memory(struct dm_tcp *d)
 	pdu_conn_close(&d->conn, false, &e);
 }
 
-static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *r, uint32_t *ret_sn)
+static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *r, bool collapse)
 {
 	struct dm_tcp_task *tt = dm_tcp_task(t);
-	bool collapse = may_collapse(r);
-	uint32_t burst = 0, sn = 0;
-	for (uint32_t done = 0; done < r->data_len; sn++) {
+	uint32_t burst = 0;
+	for (uint32_t done = 0; done < r->data_len;) {
 		struct pdu_tx *tx = task_tx(d, t, ISCSI_OP_DATA_IN, 0);
 		if (!tx)
 			return false;
@@ -86,10 +100,11 @@ static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *
 		tx->sg_offset = done;
 		tx->data_len = n;
 		struct iscsi_data_in *h = (void *)tx->bhs;
-		put_be32(h->data_sn, sn);
-		put_be32(h->buffer_offset, done);
+		put_be32(h->data_sn, tt->in_sn++);
+		put_be32(h->buffer_offset, tt->in_at);
 		put_be32(h->ttt, ISCSI_TAG_NONE);
 		done += n;
+		tt->in_at += n;
 		burst += n;
 		if (burst == d->conn.params.max_burst || done == r->data_len) {
 			h->flags |= ISCSI_F;
@@ -108,11 +123,10 @@ static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *
 		tx->freezes = d->conn.data_digest;
 		pdu_tx_queue(&d->conn, tx);
 	}
-	*ret_sn = sn;
 	return true;
 }
 
-static bool send_status(struct dm_tcp *d, struct dm_task *t, struct dm_result *r, uint32_t data_sn)
+static bool send_status(struct dm_tcp *d, struct dm_task *t, struct dm_result *r)
 {
 	struct pdu_tx *tx = task_tx(d, t, ISCSI_OP_SCSI_RSP, ISCSI_F | r->residual_flags);
 	if (!tx)
@@ -120,7 +134,7 @@ static bool send_status(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 	struct iscsi_scsi_rsp *h = (void *)tx->bhs;
 	h->response = r->response;
 	h->status = r->status;
-	put_be32(h->exp_data_sn, data_sn);
+	put_be32(h->exp_data_sn, dm_tcp_task(t)->in_sn);
 	put_be32(h->residual, r->residual);
 	if (r->sense_len) {
 		tx->data_len = r->sense_len + 2;
@@ -142,19 +156,33 @@ static bool send_status(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r)
 {
 	struct dm_tcp_task *tt = dm_tcp_task(t);
-	uint32_t sn = 0;
+	tt->is_part = false;
 	tt->tx_pending++; // holds the task until everything is queued
 	bool ok = !r || d->conn.is_closed;
 	if (!ok) {
-		ok = send_data_in(d, t, r, &sn);
+		ok = send_data_in(d, t, r, may_collapse(r));
 		if (ok && !may_collapse(r))
-			ok = send_status(d, t, r, sn);
+			ok = send_status(d, t, r);
 		dm_tcp_tx_flow(d);
 	}
-	if (!--tt->tx_pending)
-		d->dm.up->released(&d->dm, t);
+	tx_settle(d, t);
 	if (!ok)
 		out_of_memory(d);
+}
+
+// Of a closed connection up->part does not follow: the close ends its tasks.
+void dm_tcp_put_part(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
+{
+	struct dm_tcp *d = dm_tcp(dm);
+	struct dm_result part = { .sg = sg, .nsg = nsg, .data_len = len };
+	if (d->conn.is_closed)
+		return;
+	dm_tcp_task(t)->is_part = true;
+	dm_tcp_task(t)->part_res = 0;
+	if (!send_data_in(d, t, &part, false))
+		out_of_memory(d);
+	else
+		dm_tcp_tx_flow(d);
 }
 
 // --- control PDUs ---

@@ -84,6 +84,7 @@ unsigned dm_iser_remote_rights(const struct dm *dm)
 static const struct dm_ops dm_iser_ops = {
 	.send = dm_iser_send,
 	.get_data = dm_iser_get_data,
+	.put_part = dm_iser_put_part,
 	.put_data = dm_iser_put_data,
 	.full_feature = dm_iser_full_feature,
 	.flush = dm_iser_flush,

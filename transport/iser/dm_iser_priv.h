@@ -25,19 +25,19 @@ struct dm_iser_task {
 	struct dm_iser *d;
 	struct iser_tag write, read; // the initiator's memory; "read" takes data-in
 	bool has_write, has_read;
-	uint32_t room; // bytes of data-in that fit into it
+	uint32_t room; // bytes of data-in that fit into what is left of it
 	// Immediate data, in its receive buffer.
 	struct rnic_rx *rx;
 	const uint8_t *imm;
 	uint32_t imm_len;
 
-	enum { ISER_IDLE, ISER_READING, ISER_WRITING } transfer;
-	struct rnic_transfer move; // the current one
+	enum { ISER_IDLE, ISER_READING, ISER_SENDING, ISER_WRITING } transfer; // SENDING: a part
+	struct rnic_transfer move;					       // the current one
 
-	unsigned pending;   // what refers to the task beside its RDMA: sends, and waits
-	uint64_t ending_ns; // when put_data was called
-	bool is_ending;	    // put_data was called and only pending and RDMA delay the end
-	bool is_draining;   // ... without status: counted in dm_iser.drain
+	unsigned pending;    // what refers to the task beside its RDMA: sends, and waits
+	uint64_t sending_ns; // when put_part or put_data was called
+	bool is_ending;	     // put_data was called and only pending and RDMA delay the end
+	bool is_draining;    // ... without status: counted in dm_iser.drain
 };
 
 static inline struct dm_iser_task *dm_iser_task(const struct dm_task *t)
@@ -118,6 +118,7 @@ void dm_iser_forget(struct dm_iser_task *it);
 // dm_iser_task.c: the steps of a command. -------------------------------------------------
 
 void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
+void dm_iser_put_part(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
 void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
 // Takes the next step of a task: copies, reads, completion of get_data, a deferred status.
 void dm_iser_progress(struct dm_iser_task *it);

@@ -30,6 +30,11 @@ static void settle(struct dm_iser_task *it)
 		task_free(it);
 		return;
 	}
+	if (it->transfer == ISER_SENDING && !it->d->is_closed) {
+		it->transfer = ISER_IDLE;
+		it->d->dm.up->part(&it->d->dm, dm_task_of(it), it->out.error);
+		return;
+	}
 	// Flushed reads need no result: the close ends the task.
 	if (it->transfer != ISER_READING || it->d->is_closed || it->out.error == -EPIPE)
 		return;
@@ -96,11 +101,10 @@ static void wait_for_buffer(struct dm_iser_task *it);
 static void on_moved(struct rnic_wr *wr, int res)
 {
 	struct dm_iser_task *it = container_of(rnic_transfer_of(wr), struct dm_iser_task, move);
-	if (wr->opcode == RNIC_READ) {
+	if (wr->opcode == RNIC_READ)
 		it->out.progress_ns = worker_now(it->d->worker);
-		if (res < 0)
-			it->out.error = -EPIPE;
-	}
+	if (res < 0 && it->transfer != ISER_WRITING)
+		it->out.error = -EPIPE;
 	rnic_transfer_end(wr, res == 0 && !it->is_ending);
 	dm_task_of(it)->is_fetching = it->move.reads;
 	settle(it);
@@ -133,7 +137,7 @@ static void transfer_begin(struct dm_iser_task *it, struct sg *sg, uint32_t nsg,
 static void buffer_came(struct buf_wait *w)
 {
 	struct dm_iser_task *it = container_of(w, struct dm_iser_task, wait);
-	if (transfer_post(it) && it->transfer == ISER_WRITING)
+	if (transfer_post(it) && it->is_ending)
 		send_status(it);
 	unref(it); // transfer_post() has taken another reference if necessary
 }
@@ -164,33 +168,56 @@ void dm_iser_drop_waits(struct dm_iser *d)
 
 // --- data-in and status ---
 
+// Makes the next len bytes of data-in the current transfer. False: the connection is closing.
+static bool write_begin(struct dm_iser_task *it, struct sg *sg, uint32_t nsg, uint32_t len)
+{
+	len = len < it->room ? len : it->room;
+	it->transfer = it->is_ending ? ISER_WRITING : ISER_SENDING;
+	if (len && !it->has_read) {
+		dm_iser_fail(it->d, -EPROTO, "a read command has no Read STag");
+		return false;
+	}
+	it->move.rkey = it->read.stag;
+	it->move.remote = it->read.base;
+	it->move.is_awaited = !it->is_ending;
+	transfer_begin(it, sg, nsg, 0, len);
+	it->read.base += len;
+	it->room -= len;
+	return true;
+}
+
 static void send_result(struct dm_iser_task *it, struct dm_result *r)
 {
 	struct dm_iser *d = it->d;
 	dm_iser_forget(it);
 	wait_ends(it);
 	it->is_ending = true;
-	it->ending_ns = worker_now(d->worker);
+	it->sending_ns = worker_now(d->worker);
 	if (!r && (it->pending || it->move.in_flight)) {
 		it->is_draining = true;
 		rnic_drain_begin(&d->drain);
 	}
 	it->pending++; // holds the task until everything is posted
 	if (r && !d->is_closed) {
-		uint32_t len = r->data_len < it->room ? r->data_len : it->room;
 		it->out.result = r;
-		it->transfer = ISER_WRITING;
-		it->move.rkey = it->read.stag;
-		it->move.remote = it->read.base;
-		if (len && !it->has_read) {
-			dm_iser_fail(d, -EPROTO, "a read command has no Read STag");
-		} else {
-			transfer_begin(it, r->sg, r->nsg, 0, len);
-			if (transfer_post(it))
-				send_status(it);
-		}
+		if (write_begin(it, r->sg, r->nsg, r->data_len) && transfer_post(it))
+			send_status(it);
 	}
 	unref(it);
+}
+
+// Of a closed connection up->part does not follow: the close ends its tasks.
+void dm_iser_put_part(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
+{
+	struct dm_iser *d = dm_iser(dm);
+	struct dm_iser_task *it = dm_iser_task(t);
+	if (d->is_closed)
+		return;
+	it->sending_ns = worker_now(d->worker);
+	it->pending++; // so that no completion comes between
+	if (write_begin(it, sg, nsg, len))
+		transfer_post(it);
+	it->pending--;
 }
 
 void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
@@ -214,13 +241,14 @@ void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 
 static void read_rest(struct dm_iser_task *it, uint32_t at)
 {
+	uint32_t base = it->out.base;
 	// The initiator advertises the memory of the solicited data only. By the RFC's default it
 	// would be all of the command's memory, but initiators do that only if they declare it.
 	uint32_t skip = it->d->params.tagged_solicited_only ? it->out.requested : 0;
 	it->transfer = ISER_READING;
 	it->move.rkey = it->write.stag;
-	it->move.remote = it->write.base - skip;
-	transfer_begin(it, it->out.sg, it->out.nsg, at, it->out.want);
+	it->move.remote = it->write.base - skip + base;
+	transfer_begin(it, it->out.sg, it->out.nsg, at - base, it->out.want - base);
 	it->pending++; // so that no completion comes between
 	transfer_post(it);
 	it->pending--;
@@ -266,7 +294,8 @@ void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t 
 	struct dm_iser_task *it = dm_iser_task(t);
 	it->out.sg = sg;
 	it->out.nsg = nsg;
-	it->out.want = len;
+	it->out.base = it->out.want;
+	it->out.want += len;
 	it->out.wants_data = true;
 	it->out.progress_ns = worker_now(d->worker);
 	if (!it->out.owes_data)
@@ -313,8 +342,9 @@ uint64_t dm_iser_tx_since(const struct dm_iser *d)
 	uint64_t since = 0;
 	list_for_each (l, &d->tasks) {
 		const struct dm_iser_task *it = list_entry(l, struct dm_iser_task, link);
-		if (it->is_ending && (!since || it->ending_ns < since))
-			since = it->ending_ns;
+		bool is_sending = it->is_ending || it->transfer == ISER_SENDING;
+		if (is_sending && (!since || it->sending_ns < since))
+			since = it->sending_ns;
 	}
 	return since;
 }

@@ -161,7 +161,7 @@ static int op_post(struct op *op, void (*done)(struct rnic_wr *wr, int res))
 	op->wr.rkey = t->rkey;
 	op->wr.remote_addr = t->remote + t->at;
 	op->wr.done = done;
-	if (t->opcode == RNIC_READ)
+	if (t->opcode == RNIC_READ || (t->is_awaited && t->at + (uint32_t)n == t->end))
 		op->wr.flags |= RNIC_SIGNALED;
 	else if (++x->unsignaled >= SIGNAL_EACH)
 		op->wr.flags |= RNIC_LAZY;

@@ -26,7 +26,8 @@ struct rnic_transfer {
 	struct rnic_transfers *of;
 	enum rnic_opcode opcode; // RNIC_WRITE or RNIC_READ
 	uint32_t rkey;
-	uint64_t remote; // of byte 0 of the command's data
+	uint64_t remote; // of byte 0 of sg
+	bool is_awaited; // the end of a write is reported at once: its last request is signaled
 
 	unsigned in_flight, reads; // requests that are posted; of them reads
 	// Private: the bytes of the command's data not posted yet, and the cursor in sg.
@@ -38,7 +39,7 @@ struct rnic_transfer {
 void rnic_transfers_init(struct rnic_transfers *x, struct rnic *rnic);
 void rnic_transfers_done(struct rnic_transfers *x); // no request is in flight
 
-// Bytes at to end of the command's data, from or to offset at of sg, which is kept.
+// Bytes at to end of sg, which is kept.
 void rnic_transfer_begin(struct rnic_transfer *t, struct sg *sg, uint32_t nsg, uint32_t at,
 			 uint32_t end);
 // Posts what is left. done is called for each request, see struct rnic_wr, and calls

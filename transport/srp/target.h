@@ -50,20 +50,23 @@ struct srp_task {
 	struct rnic_rx *rx;   // holds the immediate data, or NULL
 	uint8_t *imm;	      // ... its place there, or in a malloc'ed copy
 	enum { SRP_IDLE, SRP_FETCHING, SRP_READING, SRP_WRITING } step; // FETCHING: a table
+	bool is_in;							// what is moved is data-in
 	struct rnic_transfer move;					// the current one
 	struct buf *fetched;						// the table
 	const struct srp_result *result;
-	unsigned pending;  // what refers to the task beside its RDMA: sends, and waits
-	bool is_failed;	   // a Read has failed, the connection is closing
-	bool is_refused;   // the table is invalid: the response says so
-	bool is_ending;	   // only pending and RDMA delay the end
-	bool is_draining;  // counted in the drain
-	bool has_answer;   // the response, with the credit, is posted
-	uint64_t since_ns; // when its data-out, or its end, began
+	unsigned pending;	      // what refers to the task beside its RDMA: sends, and waits
+	bool is_failed;		      // a Read has failed, the connection is closing
+	bool is_refused;	      // the table is invalid: the response says so
+	bool is_ending;		      // only pending and RDMA delay the end
+	bool is_draining;	      // counted in the drain
+	bool has_answer;	      // the response, with the credit, is posted
+	uint32_t out_moved, in_moved; // bytes that earlier pieces have
+	uint64_t since_ns;	      // when a piece of its data, or its end, began
 	// What a new task has zeroed ends here.
 	struct sg *sg;
-	uint32_t nsg, want; // bytes of the data to be moved
-	uint32_t at, next;  // bytes of descriptors begun, index of the next one
+	uint32_t nsg;
+	uint32_t base, want; // bytes of the data to be moved: sg has those from base to want
+	uint32_t at, next;   // bytes of descriptors begun, index of the next one
 	struct sg table_sg;
 	struct srp_side out, in;
 };
@@ -81,6 +84,9 @@ struct srp_channel_up {
 	// initiator is told so), -ENOBUFS. Perhaps from inside srp_get_data(); not called if the
 	// connection closes meanwhile.
 	void (*data)(struct srp_channel *ch, struct srp_task *t, int res);
+	// srp_put_part() has ended: 0, or -EPIPE, -EPROTO as for data(). From inside srp_put_part()
+	// only -EPROTO; not after srp_put_data(), and not if the connection closes meanwhile.
+	void (*part)(struct srp_channel *ch, struct srp_task *t, int res);
 	// After srp_put_data(), perhaps from inside it, or in place of begin(): the transport
 	// refers to t and its memory no more.
 	void (*released)(struct srp_channel *ch, struct srp_task *t);
@@ -111,11 +117,13 @@ int srp_channel_new(struct srp_channel **ret, struct rnic_request *q,
 void srp_channel_free(struct srp_channel *ch);
 void *srp_channel_role(const struct srp_channel *ch);
 
-// Moves the first len bytes of t's data-out into sg, which is kept until up->data. Once for each
-// task.
+// Moves the next len bytes of t's data-out into sg, which is kept until up->data. The first call
+// covers immediate data.
 void srp_get_data(struct srp_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
-// Ends t: moves data-in, then sends the response, then up->released. r is kept until then. NULL:
-// no response (aborted); its credit is returned with a later IU.
+// Moves the next len bytes of t's data-in from sg, which is kept until up->part.
+void srp_put_part(struct srp_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
+// Ends t: moves what is left of data-in, then sends the response, then up->released. r is kept
+// until then. NULL: no response (aborted); its credit is returned with a later IU.
 void srp_put_data(struct srp_task *t, const struct srp_result *r);
 // Answers a task management request, after the RDMA of aborted tasks (srp_channel_options.drain).
 void srp_answer_tmf(struct srp_channel *ch, uint64_t tag, enum srp_rsp_code code);

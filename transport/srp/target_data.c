@@ -10,7 +10,7 @@
 
 static struct srp_side *side_of(struct srp_task *t)
 {
-	return t->is_ending ? &t->in : &t->out;
+	return t->is_in ? &t->in : &t->out;
 }
 
 static void unref(struct srp_task *t)
@@ -85,8 +85,8 @@ static void on_moved(struct rnic_wr *wr, int res)
 	if (wr->opcode == RNIC_READ) {
 		ch->reads--;
 		ch->reads_ns = worker_now(ch->worker);
-		t->is_failed |= res < 0;
 	}
+	t->is_failed |= res < 0 && (wr->opcode == RNIC_READ || !t->is_ending);
 	rnic_transfer_end(wr, res == 0 && !(t->is_ending && !t->result));
 	t->is_fetching = t->step == SRP_READING && t->move.reads;
 	ch->moves--;
@@ -132,12 +132,13 @@ static void begin_desc(struct srp_task *t, const uint8_t *raw)
 {
 	struct srp_desc d;
 	srp_desc_parse(&d, raw);
-	uint32_t n = d.len < t->want - t->at ? d.len : t->want - t->at;
+	uint32_t from = t->at > t->base ? t->at : t->base;
+	uint32_t end = d.len < t->want - t->at ? t->at + d.len : t->want;
 	t->move.rkey = d.key;
-	t->move.remote = d.va - t->at; // of byte 0 of the data
-	if (n)
-		rnic_transfer_begin(&t->move, t->sg, t->nsg, t->at, t->at + n);
-	t->at += n;
+	t->move.remote = d.va - t->at + t->base; // of byte 0 of sg
+	if (from < end)
+		rnic_transfer_begin(&t->move, t->sg, t->nsg, from - t->base, end - t->base);
+	t->at = end;
 	t->next++;
 }
 
@@ -164,8 +165,9 @@ static void data_post(struct srp_task *t)
 
 static void data_begin(struct srp_task *t)
 {
-	t->step = t->is_ending ? SRP_WRITING : SRP_READING;
-	t->move.opcode = t->is_ending ? RNIC_WRITE : RNIC_READ;
+	t->step = t->is_in ? SRP_WRITING : SRP_READING;
+	t->move.opcode = t->is_in ? RNIC_WRITE : RNIC_READ;
+	t->move.is_awaited = !t->is_ending;
 	t->move.at = t->move.end = 0;
 	t->at = t->next = 0;
 	data_post(t);
@@ -246,7 +248,7 @@ static void resume(struct srp_task *t)
 
 void srpc_move(struct srp_task *t)
 {
-	if (t->want && is_external(side_of(t)))
+	if (t->want > t->base && is_external(side_of(t)))
 		fetch(t);
 	else
 		data_begin(t);

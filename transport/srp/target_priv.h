@@ -104,7 +104,7 @@ void srpc_place_immediate(struct srp_task *t);
 
 // target_data.c: RDMA of a task. -----------------------------------------------------------
 
-// Starts to move t->want bytes of t->sg; steps->posted or refused follows, perhaps from inside.
+// Starts to move what t->sg has of the data; steps->posted or refused follows, perhaps from inside.
 void srpc_move(struct srp_task *t);
 // A table has been fetched and nothing of t is in flight: checks it and continues.
 void srpc_table_came(struct srp_task *t);

@@ -37,6 +37,12 @@ static void data_done(struct srp_task *t, int res)
 	t->channel->up->data(t->channel, t, res);
 }
 
+static void part_done(struct srp_task *t, int res)
+{
+	t->step = SRP_IDLE;
+	t->channel->up->part(t->channel, t, res);
+}
+
 static void finish(struct srp_task *t, const struct srp_result *r);
 
 static void settle(struct srp_task *t)
@@ -57,6 +63,8 @@ static void settle(struct srp_task *t)
 		srpc_table_came(t);
 	} else if (t->step == SRP_READING) {
 		data_done(t, 0);
+	} else if (t->step == SRP_WRITING) {
+		part_done(t, 0);
 	}
 }
 
@@ -82,10 +90,18 @@ static void posted(struct srp_task *t)
 		srpc_send_result(t, t->result, on_sent);
 }
 
+// The next len bytes of data-in are to be moved, if the initiator has described room for them.
+static void in_wants(struct srp_task *t, uint32_t len)
+{
+	uint32_t most = t->is_refused ? 0 : t->in.len - t->in_moved;
+	t->base = t->in_moved;
+	t->want = t->in_moved = t->base + (len < most ? len : most);
+}
+
 static void finish(struct srp_task *t, const struct srp_result *r)
 {
 	struct srp_channel *ch = t->channel;
-	t->is_ending = true;
+	t->is_ending = t->is_in = true;
 	t->result = r;
 	t->since_ns = worker_now(ch->worker);
 	if (!r && (t->pending || t->move.in_flight))
@@ -96,11 +112,24 @@ static void finish(struct srp_task *t, const struct srp_result *r)
 	if (r && !ch->is_closed) {
 		t->sg = r->sg;
 		t->nsg = r->nsg;
-		t->want = t->is_refused ? 0 : t->in.len;
-		t->want = r->data_len < t->want ? r->data_len : t->want;
+		in_wants(t, r->data_len);
 		srpc_move(t);
 	}
 	unref(t);
+}
+
+void srp_put_part(struct srp_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
+{
+	t->is_in = true;
+	t->sg = sg;
+	t->nsg = nsg;
+	t->since_ns = worker_now(t->channel->worker);
+	in_wants(t, len);
+	if (t->channel->is_closed)
+		return; // the close ends the task
+	t->pending++;	// so that no completion comes between
+	srpc_move(t);
+	t->pending--;
 }
 
 void srp_put_data(struct srp_task *t, const struct srp_result *r)
@@ -140,6 +169,8 @@ static void refused(struct srp_task *t)
 	if (t->is_ending) {
 		t->step = SRP_WRITING;
 		srpc_send_result(t, t->result, on_sent);
+	} else if (t->is_in) {
+		part_done(t, -EPROTO);
 	} else {
 		data_done(t, -EPROTO);
 	}
@@ -159,7 +190,8 @@ void srp_get_data(struct srp_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
 {
 	t->sg = sg;
 	t->nsg = nsg;
-	t->want = len;
+	t->base = t->out_moved;
+	t->want = t->out_moved = t->base + len;
 	t->since_ns = worker_now(t->channel->worker);
 	int r = out_error(t);
 	if (r || !len || t->imm) {
@@ -196,7 +228,7 @@ struct srp_wait srpc_output(const struct srp_channel *ch)
 {
 	struct srp_wait w = { .stuck_ns = rnic_out_stuck_ns(&ch->transfers) };
 	list_each (struct srp_task, t, &ch->tasks, link)
-		if (t->is_ending && !list_linked(&t->wait.link) &&
+		if ((t->is_ending || t->step == SRP_WRITING) && !list_linked(&t->wait.link) &&
 		    (!w.since_ns || t->since_ns < w.since_ns))
 			w.since_ns = t->since_ns;
 	w.since_ns = w.since_ns ? w.since_ns : w.stuck_ns; // responses without a task

@@ -3,6 +3,10 @@
 //
 // The protocol accesses a RAM disk's memory directly: a read ends before this function returns, a
 // write when the protocol has stored the bytes. Other backstores use pool buffers.
+//
+// MAXIMUM TRANSFER LENGTH is advice (iPXE's driver for UEFI does not read it): a longer command is
+// served in pieces of that length. Each looks again whether it may use the medium, as each command
+// does; no order is promised between the blocks of one command.
 #include "target/scsi/sbc/read_write.h"
 
 #include "target/scsi/handler.h"
@@ -10,52 +14,101 @@
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 
-// t->sg becomes len bytes of the disk's memory from t->lba.
+// t->sg becomes len bytes of the disk's memory, after those of earlier pieces.
 static void sg_in_place(struct task *t, uint8_t *memory, uint32_t len)
 {
-	t->sg[0] = (struct sg){ .addr = memory + (t->lba << t->lu->block_shift), .len = len };
+	uint8_t *at = memory + (t->lba << t->lu->block_shift) + t->moved;
+	t->sg[0] = (struct sg){ .addr = at, .len = len };
 	t->nsg = len ? 1 : 0;
 	t->in_place = true;
 }
 
+// The disk's own memory, if the transport is to move it as it is: all pieces, or none.
+static uint8_t *memory_in_place(const struct task *t)
+{
+	bool is_buffered = t->moved ? !t->in_place : t->nexus->info.is_buffered;
+	return is_buffered ? NULL : lu_memory(t->lu);
+}
+
+static uint64_t whole_blocks(const struct task *t, uint64_t bytes)
+{
+	uint64_t mask = t->lu->block_size - 1;
+	return (bytes + mask) & ~mask;
+}
+
+// How many of left bytes the next piece has: whole blocks, unless it is the last. The first one has
+// all that comes unsolicited, and no other one is longer: they use its buffers.
+static uint32_t piece_of(const struct task *t, uint64_t left)
+{
+	const struct lu *lu = t->lu;
+	uint64_t most = (uint64_t)lu_max_transfer(lu) << lu->block_shift;
+	if (left <= most || t->is_internal)
+		return (uint32_t)left;
+	if (t->moved && !t->in_place && most > t->buffer_len)
+		most = t->buffer_len;
+	if (!t->moved && t->expected_out && most < t->nexus->info.unsolicited)
+		most = whole_blocks(t, t->nexus->info.unsolicited);
+	return (uint32_t)(left < most ? left : most);
+}
+
+// Submits op for the piece in t->sg, which is whole blocks.
+static void piece_io(struct task *t, enum bs_op op, uint32_t flags, void (*next)(struct task *t))
+{
+	unsigned shift = t->lu->block_shift;
+	uint32_t len = op == BS_READ ? t->buffer_len : t->fetch_len;
+	task_io(t, op, t->lba + (t->moved >> shift), len >> shift, flags, next);
+}
+
+// --- READ ---
+
+static uint32_t read_len(const struct task *t)
+{
+	return t->wanted < t->expected_in ? (uint32_t)t->wanted : t->expected_in;
+}
+
+static void read_piece(struct task *t);
+
+// A piece of len bytes is in t->sg.
+static void send_piece(struct task *t, uint32_t len)
+{
+	if (len < read_len(t) - t->moved) {
+		task_send_part(t, len, read_piece);
+		return;
+	}
+	t->data_in = len;
+	task_good(t);
+}
+
 static void read_done(struct task *t)
 {
-	t->data_in = t->wanted < t->expected_in ? (uint32_t)t->wanted : t->expected_in;
-	task_good(t);
+	uint32_t left = read_len(t) - t->moved;
+	send_piece(t, t->buffer_len < left ? t->buffer_len : left);
 }
 
 static void read_into_buffers(struct task *t)
 {
-	uint32_t shift = t->lu->block_shift;
-	uint64_t blocks = ((uint64_t)t->buffer_len) >> shift;
-	task_io(t, BS_READ, t->lba, blocks, 0, read_done);
+	piece_io(t, BS_READ, 0, read_done);
 }
 
-// The disk's own memory, if the transport is to move it as it is.
-static uint8_t *memory_in_place(const struct task *t)
+static void read_piece(struct task *t)
 {
-	return t->nexus->info.is_buffered ? NULL : lu_memory(t->lu);
+	uint32_t len = piece_of(t, read_len(t) - t->moved);
+	uint8_t *memory = memory_in_place(t);
+	if (memory)
+		sg_in_place(t, memory, len);
+	if (memory || !len)
+		send_piece(t, len);
+	else // whole blocks, even if the initiator has room for only a part of the last one
+		task_buffers(t, whole_blocks(t, len), read_into_buffers);
 }
 
 void read_run(struct task *t)
 {
-	struct lu *lu = t->lu;
-	if (!lba_check_transfer(t))
-		return;
-	uint64_t bytes = t->blocks << lu->block_shift;
-	uint32_t len = bytes < t->expected_in ? (uint32_t)bytes : t->expected_in;
-	t->wanted = bytes;
-	uint8_t *memory = memory_in_place(t);
-	if (memory || !len) {
-		if (memory)
-			sg_in_place(t, memory, len);
-		read_done(t);
-		return;
-	}
-	// Whole blocks, even if the initiator has room for only a part of the last one.
-	uint64_t whole = (len + (uint64_t)lu->block_size - 1) & ~((uint64_t)lu->block_size - 1);
-	task_buffers(t, whole, read_into_buffers);
+	t->wanted = t->blocks << t->lu->block_shift;
+	read_piece(t);
 }
+
+// --- WRITE ---
 
 uint32_t write_flags(const struct task *t)
 {
@@ -83,27 +136,44 @@ static void write_cached(struct task *t)
 		task_io(t, BS_FLUSH, 0, 0, 0, task_good);
 }
 
+static void write_piece(struct task *t);
+
+// The piece in t->sg is on the medium, or in its cache.
+static void piece_written(struct task *t)
+{
+	if (t->moved + (uint64_t)t->fetch_len < t->blocks << t->lu->block_shift) {
+		t->moved += t->fetch_len;
+		write_piece(t);
+	} else if (t->in_place || (t->io.flags & BS_FUA && (t->fua || !t->moved))) {
+		task_good(t);
+	} else {
+		write_cached(t); // of which a piece may have gone there
+	}
+}
+
 static void write_buffers(struct task *t)
 {
-	uint32_t flags = write_flags(t);
-	task_io(t, BS_WRITE, t->lba, t->blocks, flags, flags & BS_FUA ? task_good : write_cached);
+	piece_io(t, BS_WRITE, write_flags(t), piece_written);
+}
+
+static void write_piece(struct task *t)
+{
+	uint32_t len = piece_of(t, (t->blocks << t->lu->block_shift) - t->moved);
+	uint8_t *memory = memory_in_place(t);
+	if (memory) {
+		sg_in_place(t, memory, len);
+		task_fetch_in_place(t, len, piece_written);
+	} else {
+		task_fetch(t, len, write_buffers);
+	}
 }
 
 void write_run(struct task *t)
 {
-	struct lu *lu = t->lu;
-	if (!lba_check_transfer(t) || !write_cut_to_announced(t))
+	if (!write_cut_to_announced(t))
 		return;
-	uint64_t bytes = t->blocks << lu->block_shift;
-	uint8_t *memory = memory_in_place(t);
-	if (!bytes) {
+	if (t->blocks)
+		write_piece(t);
+	else
 		task_good(t);
-		return;
-	}
-	if (!memory) {
-		task_fetch(t, bytes, write_buffers);
-		return;
-	}
-	sg_in_place(t, memory, (uint32_t)bytes);
-	task_fetch_in_place(t, bytes, task_good);
 }

@@ -28,7 +28,8 @@ struct cmd {
 	uint8_t *buffer;
 	uint32_t len, data_in;
 	unsigned plan;
-	bool wants_fetch, is_fetching, is_ended;
+	uint32_t piece; // where the second one of its data-in begins; 0: there is one
+	bool wants_fetch, is_fetching, is_sending, is_ended;
 	struct dm_task dm; // the mover's room is behind it
 };
 
@@ -50,8 +51,14 @@ static struct cmd *cmd_of(struct dm_task *t)
 
 static void cmd_end(struct role *r, struct cmd *c, bool has_status)
 {
-	if (c->is_ended)
+	if (c->is_ended || (has_status && c->is_sending))
 		return;
+	if (has_status && c->piece) {
+		c->is_sending = true;
+		c->data_in -= c->piece;
+		r->dm->ops->put_part(r->dm, &c->dm, c->sg, 2, c->piece);
+		return;
+	}
 	c->is_ended = true;
 	c->result = (struct dm_result){ .sg = c->sg, .nsg = 2, .data_len = c->data_in };
 	r->dm->ops->put_data(r->dm, &c->dm, has_status ? &c->result : NULL);
@@ -93,6 +100,7 @@ static struct dm_task *on_command(struct dm *dm, const struct iscsi_pdu *pdu, co
 	c->len = c->dm.expected_out < BUFFER ? c->dm.expected_out : BUFFER;
 	c->data_in = h->flags & ISCSI_CMD_R ? (edtl < BUFFER ? edtl : BUFFER) : 0;
 	uint32_t first = get_be16(h->cdb + 2);
+	c->piece = first < c->data_in ? first : 0;
 	c->sg[0] = (struct sg){ .addr = c->buffer, .len = first };
 	c->sg[1] = (struct sg){ .addr = c->buffer + first, .len = BUFFER - first };
 	c->plan = c->len ? h->cdb[0] & 3 : h->cdb[0] & 3 ? h->cdb[0] & 3 : ANSWER;
@@ -147,6 +155,16 @@ static void on_data(struct dm *dm, struct dm_task *t, int res)
 		abort();
 	c->is_fetching = false;
 	cmd_end(dm->role, c, true);
+}
+
+static void on_part(struct dm *dm, struct dm_task *t, int res)
+{
+	struct cmd *c = cmd_of(t);
+	if (!c->is_sending || c->is_ended)
+		abort();
+	c->is_sending = false;
+	c->piece = 0;
+	cmd_end(dm->role, c, !res);
 }
 
 static void on_released(struct dm *dm, struct dm_task *t)

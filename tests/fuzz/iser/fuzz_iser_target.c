@@ -41,7 +41,8 @@ struct one {
 	struct dm_result result;
 	struct sg sg[2];
 	uint8_t *memory; // of exactly want bytes
-	bool is_live, is_fetching, is_ended;
+	bool is_live, is_fetching, is_sending, is_ended;
+	bool has_piece; // the first piece of its data is moved
 };
 
 struct input {
@@ -85,9 +86,14 @@ static void fetch(struct one *o)
 static void answer(struct one *o)
 {
 	static const uint8_t sense[252] = { 0x72 };
-	if (!o->is_live || o->is_ended || o->is_fetching)
+	if (!o->is_live || o->is_ended || o->is_fetching || o->is_sending)
 		return;
 	make_memory(o);
+	if (want % 5 == 4 && !o->has_piece) {
+		o->is_sending = o->has_piece = true;
+		dm->ops->put_part(dm, &o->dm, o->sg, 2, want);
+		return;
+	}
 	o->is_ended = true;
 	o->result = (struct dm_result){ .sg = o->sg, .nsg = 2, .data_len = want };
 	o->result.sense = sense;
@@ -115,7 +121,7 @@ static struct dm_task *on_command(struct dm *d, const struct iscsi_pdu *pdu, con
 		return NULL;
 	dm_task_init(&o->dm, bhs);
 	o->is_live = true;
-	o->is_fetching = o->is_ended = false;
+	o->is_fetching = o->is_sending = o->is_ended = o->has_piece = false;
 	return &o->dm;
 }
 
@@ -144,7 +150,23 @@ static void on_data(struct dm *d, struct dm_task *t, int res)
 	assert_true(o->is_live && o->is_fetching && !o->is_ended);
 	assert_true(res || dm_out(t)->received >= dm_out(t)->want);
 	o->is_fetching = false;
-	answer(o);
+	if (res || want % 5 != 3 || o->has_piece) {
+		answer(o);
+		return;
+	}
+	o->has_piece = true;
+	fetch(o);
+}
+
+static void on_part(struct dm *d, struct dm_task *t, int res)
+{
+	struct one *o = container_of(t, struct one, dm);
+	assert_true(o->is_live && o->is_sending && !o->is_ended);
+	o->is_sending = false;
+	if (res)
+		drop(o);
+	else
+		answer(o);
 }
 
 static void on_released(struct dm *d, struct dm_task *t)

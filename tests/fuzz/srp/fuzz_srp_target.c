@@ -40,7 +40,8 @@ struct one {
 	struct srp_result result;
 	struct sg sg[2];
 	uint8_t *memory; // of exactly want bytes
-	bool is_live, is_fetching, has_fetched, is_ended;
+	bool is_live, is_fetching, has_fetched, is_sending, is_ended;
+	bool has_piece; // the first piece of its data is moved
 };
 
 struct input {
@@ -86,9 +87,14 @@ static void fetch(struct one *o)
 static void answer(struct one *o)
 {
 	static const uint8_t sense[252] = { 0x72 };
-	if (!o->is_live || o->is_ended || o->is_fetching)
+	if (!o->is_live || o->is_ended || o->is_fetching || o->is_sending)
 		return;
 	make_memory(o);
+	if (want % 5 == 4 && !o->has_piece && o->t.in.len > want) {
+		o->is_sending = o->has_piece = true;
+		srp_put_part(&o->t, o->sg, 2, want);
+		return;
+	}
 	o->is_ended = true;
 	o->result = (struct srp_result){ .sg = o->sg, .nsg = 2, .data_len = want };
 	o->result.sense = sense;
@@ -114,7 +120,7 @@ static struct srp_task *on_command(struct srp_channel *c, const struct srp_comma
 	if (o->is_live || (plan == IGNORE && touched != 1))
 		return NULL;
 	o->is_live = true;
-	o->is_fetching = o->has_fetched = o->is_ended = false;
+	o->is_fetching = o->has_fetched = o->is_sending = o->is_ended = o->has_piece = false;
 	return &o->t;
 }
 
@@ -134,6 +140,20 @@ static void on_data(struct srp_channel *c, struct srp_task *t, int res)
 	struct one *o = container_of(t, struct one, t);
 	assert_true(o->is_live && o->is_fetching && !o->is_ended && !t->is_fetching);
 	o->is_fetching = false;
+	if (res || want % 5 != 3 || o->has_piece) {
+		answer(o);
+		return;
+	}
+	o->has_piece = true;
+	o->has_fetched = false;
+	fetch(o);
+}
+
+static void on_part(struct srp_channel *c, struct srp_task *t, int res)
+{
+	struct one *o = container_of(t, struct one, t);
+	assert_true(o->is_live && o->is_sending && !o->is_ended);
+	o->is_sending = false;
 	answer(o);
 }
 
@@ -175,6 +195,7 @@ static const struct srp_channel_up up = {
 	.command = on_command,
 	.begin = on_begin,
 	.data = on_data,
+	.part = on_part,
 	.released = on_released,
 	.task_mgmt = on_task_mgmt,
 	.logout = on_logout,

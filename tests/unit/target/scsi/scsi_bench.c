@@ -284,17 +284,49 @@ void bench_set_map(struct bench *b, unsigned nexus, unsigned count, const uint16
 static void cmd_get_data(struct task *t)
 {
 	struct bench_cmd *c = container_of(t, struct bench_cmd, task);
-	c->fetched = t->fetch_len;
+	c->fetched = t->moved + t->fetch_len;
 	if (c->holds_data) {
 		sem_post(&c->asked);
 		return;
 	}
-	uint32_t at = 0;
+	uint32_t at = t->moved;
 	for (uint32_t i = 0; i < t->nsg && !c->data_result; i++) {
 		memcpy(t->sg[i].addr, (const uint8_t *)c->out + at, t->sg[i].len);
 		at += t->sg[i].len;
 	}
 	task_data_ready(t, c->data_result);
+}
+
+static void take_data_in(struct bench_cmd *c)
+{
+	const struct task *t = &c->task;
+	uint32_t at = t->moved, end = t->moved + t->data_in;
+	must(end <= sizeof c->data, "data-in is too long for the bench");
+	for (uint32_t i = 0; i < t->nsg && at < end; i++) {
+		uint32_t n = t->sg[i].len < end - at ? t->sg[i].len : end - at;
+		memcpy(c->data + at, t->sg[i].addr, n);
+		at += n;
+	}
+	must(at == end, "sg is shorter than data_in");
+	c->data_in = end;
+}
+
+static void part_sent(struct msg *m)
+{
+	struct bench_cmd *c = container_of(m, struct bench_cmd, msg);
+	task_part_sent(&c->task, c->data_result);
+}
+
+static void cmd_put_part(struct task *t)
+{
+	struct bench_cmd *c = container_of(t, struct bench_cmd, task);
+	c->pieces++;
+	take_data_in(c);
+	c->msg.fn = part_sent;
+	if (c->holds_data)
+		sem_post(&c->asked);
+	else
+		worker_post(t->nexus->worker, &c->msg);
 }
 
 static uint32_t sense_code(const struct bench_cmd *c)
@@ -316,16 +348,10 @@ static void cmd_done(struct task *t)
 	c->is_aborted = t->is_aborted;
 	c->sends_aborted = t->sends_aborted;
 	c->wanted = t->wanted;
-	c->data_in = t->data_in;
+	c->data_in = 0;
 	c->in_place = t->in_place;
-	uint32_t at = 0;
-	for (uint32_t i = 0; i < t->nsg && at < t->data_in; i++) {
-		uint32_t n = t->sg[i].len < t->data_in - at ? t->sg[i].len : t->data_in - at;
-		must(at + n <= sizeof c->data, "data-in is too long for the bench");
-		memcpy(c->data + at, t->sg[i].addr, n);
-		at += n;
-	}
-	must(at == t->data_in || !t->data_in, "sg is shorter than data_in");
+	if (t->data_in)
+		take_data_in(c);
 	c->order = __atomic_add_fetch(&orders, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->is_done, true, __ATOMIC_RELEASE);
 	if (!c->holds_release)
@@ -333,7 +359,9 @@ static void cmd_done(struct task *t)
 	sem_post(&c->done);
 }
 
-static const struct task_ops ops = { .get_data = cmd_get_data, .done = cmd_done };
+static const struct task_ops ops = { .get_data = cmd_get_data,
+				     .put_part = cmd_put_part,
+				     .done = cmd_done };
 
 static void cmd_submit(struct msg *m)
 {
@@ -354,7 +382,7 @@ void bench_start(struct bench *b, unsigned nexus, struct bench_cmd *c)
 	c->bench = b;
 	c->nexus = nexus;
 	c->is_done = false;
-	c->fetched = 0;
+	c->fetched = c->pieces = 0;
 	sem_init(&c->asked, 0, 0);
 	sem_init(&c->done, 0, 0);
 	c->msg.fn = cmd_submit;
@@ -377,7 +405,11 @@ static void data_send(void *arg)
 {
 	struct bench_cmd *c = arg;
 	c->holds_data = false;
-	if (!c->is_done)
+	if (c->is_done)
+		return;
+	if (c->expected_in)
+		part_sent(&c->msg);
+	else
 		cmd_get_data(&c->task);
 }
 

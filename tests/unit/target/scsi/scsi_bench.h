@@ -53,14 +53,16 @@ struct bench_cmd {
 	uint64_t lun;
 	const void *out; // data-out, out_len bytes
 	uint32_t out_len, expected_in;
-	bool holds_data;    // data-out comes with bench_send_data() only
+	bool holds_data;    // data-out comes, and a piece of data-in is taken, with
+			    // bench_send_data() only
 	bool holds_release; // task_release() comes with bench_release() only
-	int data_result;    // result passed to task_data_ready() instead of 0
+	int data_result;    // result passed to task_data_ready() and task_part_sent() instead of 0
 	// the result
 	uint8_t status, sense_len, sense[SENSE_MAX];
 	uint32_t code; // SENSE() of the sense data, 0 without
 	bool is_aborted, sends_aborted, is_done, in_place;
-	uint32_t fetched, data_in;
+	uint32_t fetched, data_in; // of all pieces
+	unsigned pieces;	   // of data-in that were sent before the last one
 	uint64_t wanted;
 	uint8_t data[BENCH_DATA];
 	uint64_t order; // of done() in this process
@@ -94,7 +96,7 @@ int bench_attr(struct bench *b, const char *name, const char *text);
 // Starts a command; c must not move until bench_wait(). The caller owns the memory.
 void bench_start(struct bench *b, unsigned nexus, struct bench_cmd *c);
 void bench_wait(struct bench_cmd *c);
-// Waits until the device server requests data-out.
+// Waits until the device server requests data-out, or sends a piece of data-in.
 void bench_wait_asked(struct bench_cmd *c);
 void bench_send_data(struct bench_cmd *c);
 void bench_release(struct bench_cmd *c);

@@ -107,6 +107,57 @@ static void an_abort_twice_is_one(void **state)
 	assert_true(k->sends_aborted);
 }
 
+// A READ of two pieces over a store with buffers, the first of which waits to be taken.
+static struct bench_cmd *read_two_pieces(void)
+{
+	held_start(&(struct bench_options){
+		.attrs = (const char *[]){"max_transfer_kib=64", NULL}
+	 });
+	held_passes = true;
+	struct bench_cmd *k = prepare(0, 0x28, 0, 200);
+	k->holds_data = true;
+	bench_start(&b, 0, k);
+	bench_wait_asked(k);
+	assert_int_equal(k->data_in, 65536);
+	return k;
+}
+
+static void an_abort_while_a_piece_is_sent_ends_at_once(void **state)
+{
+	struct bench_cmd *k = read_two_pieces();
+	bench_abort(k, false);
+	assert_true(k->is_aborted);
+	assert_int_equal(held_arrived(), 1);
+}
+
+static void a_piece_that_cannot_be_sent_ends_the_read(void **state)
+{
+	struct bench_cmd *k = read_two_pieces();
+	k->data_result = -EPROTO;
+	bench_send_data(k);
+	bench_wait(k);
+	assert_int_equal(k->code, SENSE_DATA_PHASE_ERROR);
+	assert_int_equal(k->data_in, 0);
+}
+
+// A peer decides when it takes a piece.
+static void a_piece_that_is_not_taken_keeps_no_blocks_from_others(void **state)
+{
+	struct bench_cmd *k = read_two_pieces(), *caw = &cmds[1];
+	memset(caw, 0, offsetof(struct bench_cmd, data));
+	memcpy(caw->cdb, (uint8_t[16]){ 0x89, [13] = 1 }, 16);
+	caw->cdb_len = 16;
+	caw->out = block;
+	caw->out_len = 1024;
+	bench_start(&b, 0, caw);
+	bench_wait(caw);
+	expect_good(caw->status);
+	bench_send_data(k);
+	bench_wait(k);
+	expect_good(k->status);
+	assert_int_equal(k->data_in, 200 * 512);
+}
+
 static struct buf *hoard[64];
 static unsigned hoarded;
 
@@ -474,6 +525,9 @@ int main(void)
 		T(an_abort_at_the_backstore_waits_for_it),
 		T(an_aborted_task_whose_io_fails_tells_no_error),
 		T(an_abort_twice_is_one),
+		T(an_abort_while_a_piece_is_sent_ends_at_once),
+		T(a_piece_that_cannot_be_sent_ends_the_read),
+		T(a_piece_that_is_not_taken_keeps_no_blocks_from_others),
 		T(a_task_without_buffers_waits_and_goes_on),
 		T(an_abort_while_buffers_are_awaited_ends_at_once),
 		T(a_reply_needs_no_pool),

@@ -88,6 +88,27 @@ static void test_wrong_data_out_is_an_error(void **state)
 	}
 }
 
+static void test_pieces_of_data_out_follow_each_other(void **state)
+{
+	one[1].want = 20000;
+	one[1].piece = 9000;
+	params.initial_r2t = true;
+	tcp_open();
+	put_command(1, ISCSI_F | ISCSI_CMD_W, 20000, 2000);
+	uint32_t ttt = expect_r2t(1, 0, 2000, 7000);
+	expect_nothing(); // the second piece has no memory yet
+	put_data_out(1, ttt, 0, 2000, 7000, true);
+	uint32_t first = expect_r2t(1, 1, 9000, 8192), second = expect_r2t(1, 2, 17192, 808);
+	put_data_out(1, first, 0, 9000, 8192, true);
+	put_data_out(1, second, 0, 17192, 808, true);
+	ttt = expect_r2t(1, 3, 18000, 2000);
+	put_data_out(1, ttt, 0, 18000, 2000, true);
+	expect_status(1);
+	tcp_close();
+	assert_int_equal(one[1].answers, 3);
+	assert_memory_equal(memory[1], payload, 20000);
+}
+
 static void abort_run(void *arg)
 {
 	drop(&one[1]);
@@ -164,6 +185,42 @@ static void test_data_in_is_cut_and_status_rides_on_the_last(void **state)
 	tcp_close();
 }
 
+static void test_pieces_of_data_in_are_numbered_on(void **state)
+{
+	static uint8_t got[ROOM];
+	uint8_t bhs[ISCSI_BHS_LEN];
+	one[1].plan = ANSWER;
+	one[1].data_in = 10000;
+	one[1].piece = 5000;
+	one[1].result.residual_flags = ISCSI_RSP_UNDERFLOW;
+	memcpy(memory[1], payload, 10000);
+	tcp_open();
+	put_command(1, ISCSI_F | ISCSI_CMD_R, 18001, 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t at = i / 2 * 5000 + i % 2 * 4096;
+		expect(ISCSI_OP_DATA_IN, bhs, got + at);
+		assert_int_equal(get_be32(bhs + 36), i);
+		assert_int_equal(get_be32(bhs + 40), at);
+		assert_int_equal(bhs[1], i % 2 ? ISCSI_F : 0);
+	}
+	expect(ISCSI_OP_SCSI_RSP, bhs, NULL);
+	assert_int_equal(get_be32(bhs + 36), 4); // ExpDataSN
+	assert_memory_equal(got, payload, 10000);
+	tcp_close();
+	assert_int_equal(one[1].answers, 1);
+}
+
+static void test_a_close_ends_a_piece_that_is_not_read(void **state)
+{
+	one[1].plan = ANSWER;
+	one[1].data_in = ROOM; // more than the socket takes
+	one[1].piece = ROOM - 1;
+	tcp_open();
+	put_command(1, ISCSI_F | ISCSI_CMD_R, ROOM, 0);
+	tcp_close();
+	assert_int_equal(one[1].releases, 1);
+}
+
 static void test_a_residual_has_its_own_response(void **state)
 {
 	static uint8_t got[8192];
@@ -191,9 +248,12 @@ int main(void)
 		T(test_a_task_asks_for_the_rest_from_inside_anothers_arrival),
 		T(test_r2ts_are_as_many_and_as_long_as_agreed),
 		T(test_wrong_data_out_is_an_error),
+		T(test_pieces_of_data_out_follow_each_other),
 		T(test_an_abort_in_the_middle_of_a_segment),
 		T(test_a_close_answers_what_waits_for_data),
 		T(test_data_in_is_cut_and_status_rides_on_the_last),
+		T(test_pieces_of_data_in_are_numbered_on),
+		T(test_a_close_ends_a_piece_that_is_not_read),
 		T(test_a_residual_has_its_own_response),
 	};
 	fill_pattern(payload, sizeof payload, 3);

@@ -20,6 +20,7 @@ struct one {
 	uint32_t nsg;
 	enum plan plan;
 	uint32_t want, data_in;
+	uint32_t piece, moved; // its data moves in pieces of so many bytes; 0: at once
 	int data_res;
 	unsigned arrivals, answers, releases;
 	bool has_begun, is_over;
@@ -50,16 +51,35 @@ static uint8_t last_control[ISCSI_BHS_LEN], last_data[8192];
 static uint32_t last_len;
 static uint8_t memory[TASKS][ROOM];
 
+// The next piece of len bytes is what sg has; its length.
+static inline uint32_t next_piece(struct one *o, uint32_t len)
+{
+	uint32_t n = !o->piece || len < o->piece ? len : o->piece;
+	if (!o->piece)
+		return n;
+	o->sg[0] = (struct sg){ .addr = memory[o - one] + o->moved, .len = n };
+	o->nsg = 1;
+	o->moved += n;
+	return n;
+}
+
 static inline void fetch(struct one *o)
 {
-	dm->ops->get_data(dm, &o->dm, o->sg, o->nsg, o->want);
+	uint32_t n = next_piece(o, o->want - o->moved);
+	dm->ops->get_data(dm, &o->dm, o->sg, o->nsg, n);
 }
 
 static inline void answer(struct one *o)
 {
+	uint32_t n = next_piece(o, o->data_in);
+	o->data_in -= n;
+	if (o->data_in) {
+		dm->ops->put_part(dm, &o->dm, o->sg, o->nsg, n);
+		return;
+	}
 	o->result.sg = o->sg;
 	o->result.nsg = o->nsg;
-	o->result.data_len = o->data_in;
+	o->result.data_len = n;
 	dm->ops->put_data(dm, &o->dm, &o->result);
 }
 
@@ -113,7 +133,21 @@ static void on_data(struct dm *d, struct dm_task *t, int res)
 	o->answers++;
 	o->data_res = res;
 	o->data_in = 0;
-	answer(o);
+	if (!res && o->piece && o->moved < o->want)
+		fetch(o);
+	else
+		answer(o);
+}
+
+static void on_part(struct dm *d, struct dm_task *t, int res)
+{
+	struct one *o = container_of(t, struct one, dm);
+	o->answers++;
+	o->data_res = res;
+	if (!res)
+		answer(o);
+	else
+		drop(o);
 }
 
 static void on_released(struct dm *d, struct dm_task *t)

@@ -57,6 +57,55 @@ static void a_command_is_released_when_its_status_has_left(void **state)
 	shut();
 }
 
+static void a_piece_is_written_when_the_one_before_has_left(void **state)
+{
+	open_full();
+	one[1].plan = ANSWER;
+	one[1].data_in = 4096;
+	one[1].piece = 3000;
+	memset(memory[1], 0x5a, 4096);
+	say((struct say){ .itt = 1, .edtl = 4096, .is_read = true, .base = 0x1000 });
+	assert_int_equal(fake.posted_count, 1);
+	assert_true(fake.posted[0]->flags & RNIC_SIGNALED);
+	fake_step();
+	assert_int_equal(one[1].answers, 1);
+	assert_int_equal(fake.posted[0]->opcode, RNIC_WRITE);
+	fake_run();
+	assert_memory_equal(fake.remote + 0x1000, memory[1], 4096);
+	assert_int_equal(heard(0).pdu.opcode, ISCSI_OP_SCSI_RSP);
+	shut();
+}
+
+static void a_piece_in_flight_delays_the_end_of_an_aborted_command(void **state)
+{
+	open_full();
+	one[1].plan = ANSWER;
+	one[1].data_in = 4096;
+	one[1].piece = 3000;
+	say((struct say){ .itt = 1, .edtl = 4096, .is_read = true });
+	drop(&one[1]);
+	assert_int_equal(one[1].releases, 0);
+	fake_run();
+	assert_int_equal(one[1].releases, 1);
+	assert_int_equal(one[1].answers, 0);
+	shut();
+}
+
+static void a_piece_is_read_after_the_one_before(void **state)
+{
+	open_full();
+	one[1].want = 9000;
+	one[1].piece = 4000;
+	for (unsigned i = 0; i < 9000; i++)
+		fake.remote[0x1000 + i] = (uint8_t)(i * 7);
+	say((struct say){ .itt = 1, .edtl = 9000, .is_write = true, .base = 0x1000 });
+	assert_int_equal(fake.posted_count, 1);
+	fake_run();
+	assert_int_equal(one[1].answers, 3);
+	assert_memory_equal(memory[1], fake.remote + 0x1000, 9000);
+	shut();
+}
+
 static void only_what_was_produced_is_written(void **state)
 {
 	open_full();
@@ -643,6 +692,9 @@ int main(void)
 		T(data_is_written_before_the_status_goes),
 		T(payload_is_not_copied),
 		T(a_command_is_released_when_its_status_has_left),
+		T(a_piece_is_written_when_the_one_before_has_left),
+		T(a_piece_in_flight_delays_the_end_of_an_aborted_command),
+		T(a_piece_is_read_after_the_one_before),
 		T(only_what_was_produced_is_written),
 		T(nothing_is_written_beyond_what_was_expected),
 		T(an_expected_length_of_0_makes_no_request),

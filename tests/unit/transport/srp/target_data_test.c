@@ -55,6 +55,68 @@ static void payload_is_not_copied(void **state)
 	shut();
 }
 
+static void a_piece_is_written_when_the_one_before_has_left(void **state)
+{
+	open_channel();
+	one[1].plan = ANSWER;
+	one[1].data_in = 4096;
+	one[1].piece = 3000;
+	memset(memory[1], 0x5a, 4096);
+	read_direct(1, 0x1000, 4096);
+	assert_int_equal(fake.posted_count, 1);
+	assert_true(fake.posted[0]->flags & RNIC_SIGNALED);
+	fake_step();
+	assert_int_equal(one[1].answers, 1);
+	assert_int_equal(fake.posted[0]->opcode, RNIC_WRITE);
+	fake_run();
+	assert_memory_equal(fake.remote + 0x1000, memory[1], 4096);
+	assert_int_equal(heard(0).tag, 1);
+	shut();
+}
+
+// The second piece begins within the second descriptor.
+static void pieces_need_not_be_descriptors(void **state)
+{
+	static const struct srp_desc d[3] = {
+		{0x3000,  FAKE_RKEY, 1000},
+		{ 0x1000, FAKE_RKEY, 2000},
+		{ 0x5000, FAKE_RKEY, 3000}
+	};
+	struct side s = { SRP_INDIRECT, 6000, d, 1, 3, 0x8000 }; // two of them are external
+	open_channel();
+	one[1].plan = ANSWER;
+	one[1].data_in = one[2].want = 6000;
+	one[1].piece = one[2].piece = 2500;
+	for (unsigned i = 0; i < 6000; i++)
+		memory[1][i] = (uint8_t)(i * 7);
+	table_put(0x8000, d, 3);
+	command(1, none, s);
+	fake_run();
+	assert_memory_equal(fake.remote + 0x3000, memory[1], 1000);
+	assert_memory_equal(fake.remote + 0x1000, memory[1] + 1000, 2000);
+	assert_memory_equal(fake.remote + 0x5000, memory[1] + 3000, 3000);
+	command(2, s, none);
+	fake_run();
+	assert_int_equal(one[2].answers, 3);
+	assert_memory_equal(memory[2], memory[1], 6000);
+	shut();
+}
+
+static void a_piece_in_flight_delays_the_end_of_an_aborted_command(void **state)
+{
+	open_channel();
+	one[1].plan = ANSWER;
+	one[1].data_in = 4096;
+	one[1].piece = 3000;
+	read_direct(1, 0, 4096);
+	drop(1);
+	assert_int_equal(one[1].releases, 0);
+	fake_run();
+	assert_int_equal(one[1].releases, 1);
+	assert_int_equal(one[1].answers, 0);
+	shut();
+}
+
 static void nothing_is_written_beyond_the_descriptor(void **state)
 {
 	open_channel();
@@ -530,6 +592,10 @@ int main(void)
 		cmocka_unit_test_setup(data_is_written_before_the_response_goes, setup),
 		cmocka_unit_test_setup(a_command_is_released_when_its_response_has_left, setup),
 		cmocka_unit_test_setup(payload_is_not_copied, setup),
+		cmocka_unit_test_setup(a_piece_is_written_when_the_one_before_has_left, setup),
+		cmocka_unit_test_setup(pieces_need_not_be_descriptors, setup),
+		cmocka_unit_test_setup(a_piece_in_flight_delays_the_end_of_an_aborted_command,
+				       setup),
 		cmocka_unit_test_setup(nothing_is_written_beyond_the_descriptor, setup),
 		cmocka_unit_test_setup(only_what_was_produced_is_written, setup),
 		cmocka_unit_test_setup(sense_is_cut_to_the_agreed_length, setup),

@@ -76,6 +76,7 @@ static const struct srp_channel_up up = {
 	.command = on_command,
 	.begin = on_begin,
 	.data = on_data,
+	.part = on_data,
 	.released = on_released,
 	.task_mgmt = on_task_mgmt,
 	.logout = on_logout,

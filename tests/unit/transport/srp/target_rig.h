@@ -25,6 +25,7 @@ struct one {
 	struct sg sg[8];
 	enum plan plan;
 	uint32_t want, data_in;
+	uint32_t piece, moved; // its data moves in pieces of so many bytes; 0: at once
 	int data_res;
 	unsigned arrivals, answers, releases;
 	bool is_held; // between command and released
@@ -48,17 +49,35 @@ static inline struct one *one_of(struct srp_task *t)
 	return container_of(t, struct one, t);
 }
 
+// The next piece of len bytes is what sg has; its length.
+static inline uint32_t next_piece(struct one *o, uint32_t len)
+{
+	uint32_t n = !o->piece || len < o->piece ? len : o->piece;
+	if (!o->piece)
+		return n;
+	o->sg[0] = (struct sg){ .addr = memory[o - one] + o->moved, .len = n };
+	o->moved += n;
+	return n;
+}
+
 static inline void fetch(unsigned i)
 {
-	srp_get_data(&one[i].t, one[i].sg, 8, one[i].want);
+	uint32_t n = next_piece(&one[i], one[i].want - one[i].moved);
+	srp_get_data(&one[i].t, one[i].sg, 8, n);
 }
 
 static inline void answer(unsigned i)
 {
 	struct one *o = &one[i];
+	uint32_t n = next_piece(o, o->data_in);
+	o->data_in -= n;
+	if (o->data_in) {
+		srp_put_part(&o->t, o->sg, 8, n);
+		return;
+	}
 	o->result.sg = o->sg;
 	o->result.nsg = 8;
-	o->result.data_len = o->data_in;
+	o->result.data_len = n;
 	srp_put_data(&o->t, &o->result);
 }
 
@@ -98,6 +117,19 @@ static void on_data(struct srp_channel *c, struct srp_task *t, int res)
 	o->answers++;
 	o->data_res = res;
 	o->data_in = 0;
+	if (!res && o->piece && o->moved < o->want)
+		fetch((unsigned)(o - one));
+	else
+		answer((unsigned)(o - one));
+}
+
+static void on_part(struct srp_channel *c, struct srp_task *t, int res)
+{
+	struct one *o = one_of(t);
+	o->answers++;
+	o->data_res = res;
+	if (res)
+		o->data_in = 0;
 	answer((unsigned)(o - one));
 }
 
@@ -134,6 +166,7 @@ static const struct srp_channel_up up = {
 	.command = on_command,
 	.begin = on_begin,
 	.data = on_data,
+	.part = on_part,
 	.released = on_released,
 	.task_mgmt = on_task_mgmt,
 	.logout = on_logout,

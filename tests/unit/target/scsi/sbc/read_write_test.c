@@ -2,7 +2,7 @@
 // READ and WRITE over a RAM disk: data, ranges, flags, residuals.
 #include "target/scsi/scsi_test.h"
 
-static uint8_t pattern[65536];
+static uint8_t pattern[131072];
 
 static int setup(void **state)
 {
@@ -97,13 +97,37 @@ static void rdprotect_is_refused(void **state)
 	expect_code(SENSE_INVALID_FIELD_CDB);
 }
 
-static void a_transfer_past_the_maximum_is_refused(void **state)
+static void limit_transfers(void)
 {
 	assert_int_equal(bench_attr(&b, "max_transfer_kib", "64"), 0);
 	BENCH_NONE(&b, 0, &c, 0, 0, 0, 0, 0, 0);
-	BENCH_IN(&b, 0, &c, 129 * 512, 0x28, 0, 0, 0, 0, 0, 0, 0, 129, 0);
-	expect_code(SENSE_INVALID_FIELD_CDB);
-	assert_int_equal(BENCH_IN(&b, 0, &c, 128 * 512, 0x28, 0, 0, 0, 0, 0, 0, 0, 128, 0), 0);
+}
+
+static void a_read_past_the_maximum_is_sent_in_pieces(void **state)
+{
+	assert_int_equal(BENCH_OUT(&b, 0, &c, pattern, 131072, 0x2a, 0, 0, 0, 0, 3, 0, 1, 0, 0), 0);
+	limit_transfers();
+	assert_int_equal(BENCH_IN(&b, 0, &c, 131000, 0x28, 0, 0, 0, 0, 3, 0, 1, 5, 0), 0);
+	assert_int_equal(c.pieces, 1);
+	assert_int_equal(c.data_in, 131000);
+	assert_int_equal(c.wanted, 261 * 512);
+	assert_memory_equal(c.data, pattern, 131000);
+}
+
+static void a_write_past_the_maximum_is_fetched_in_pieces(void **state)
+{
+	limit_transfers();
+	assert_int_equal(BENCH_OUT(&b, 0, &c, pattern, 131072, 0x2a, 0, 0, 0, 0, 3, 0, 1, 0, 0), 0);
+	assert_int_equal(c.fetched, 131072);
+	assert_int_equal(BENCH_IN(&b, 0, &c, 131072, 0x28, 0, 0, 0, 0, 3, 0, 1, 0, 0), 0);
+	assert_memory_equal(c.data, pattern, 131072);
+}
+
+static void a_transfer_of_the_maximum_is_one_piece(void **state)
+{
+	limit_transfers();
+	assert_int_equal(BENCH_IN(&b, 0, &c, 65536, 0x28, 0, 0, 0, 0, 0, 0, 0, 128, 0), 0);
+	assert_int_equal(c.pieces, 0);
 }
 
 static void a_read_into_less_room_is_cut_and_overflows(void **state)
@@ -260,7 +284,9 @@ int main(void)
 		T(fua_and_dpo_are_accepted),
 		T(fua_is_refused_where_dpofua_is_not_advertised),
 		T(rdprotect_is_refused),
-		T(a_transfer_past_the_maximum_is_refused),
+		T(a_read_past_the_maximum_is_sent_in_pieces),
+		T(a_write_past_the_maximum_is_fetched_in_pieces),
+		T(a_transfer_of_the_maximum_is_one_piece),
 		T(a_read_into_less_room_is_cut_and_overflows),
 		T(a_read_without_room_is_good_and_overflows),
 		T(a_write_announced_within_a_block_is_refused_with_its_residual),
