@@ -5,7 +5,7 @@
 set -eu
 
 apt_build="gcc make cmake pkg-config liburing-dev libjson-c-dev libisal-dev libssl-dev libedit-dev libblkid-dev libfuse3-dev libibumad-dev libibverbs-dev librdmacm-dev libmnl-dev libmicrohttpd-dev libsgutils2-dev"
-apt_check="ninja-build libcmocka-dev libiscsi-dev libiscsi-bin qemu-utils qemu-block-extra qemu-system-x86 ipxe-qemu python3 python3-pexpect git util-linux e2fsprogs tshark iproute2 nftables mandoc zsh fish python3-rtslib-fb strace python3-prometheus-client chromium debhelper dpkg-dev fakeroot ibsim-utils libibmad-dev opensm srptools tgt istgt fio xfsprogs btrfs-progs libnbd-bin dnsmasq-base dosfstools fdisk grub-pc-bin mtools dash busybox-static mmdebstrap systemd-container"
+apt_check="ninja-build libcmocka-dev libiscsi-dev libiscsi-bin qemu-utils qemu-block-extra qemu-system-x86 ipxe-qemu ipxe ovmf python3 python3-pexpect git util-linux e2fsprogs tshark iproute2 nftables mandoc zsh fish python3-rtslib-fb strace python3-prometheus-client chromium debhelper dpkg-dev fakeroot ibsim-utils libibmad-dev opensm srptools tgt istgt fio xfsprogs btrfs-progs libnbd-bin dnsmasq-base dosfstools fdisk grub-pc-bin mtools dash busybox-static mmdebstrap systemd-container"
 apt_bench="tgt istgt libiscsi-bin qemu-utils nbd-client fio python3"
 apt_lint="clang-format python3 git universal-ctags"
 apt_fuzz="clang libclang-rt-14-dev"

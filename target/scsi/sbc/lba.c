@@ -48,6 +48,18 @@ static void lba_decode(const struct opcode_row *row, const uint8_t *cdb, uint64_
 	*ret_blocks = odd_count(cdb, n);
 }
 
+// Blocks that a READ(10) or WRITE(10) means beyond its count. iPXE sends these for any number of
+// blocks, and the CDB has 16 bits of it: it expects all of the data, and takes what does not come
+// for read or written.
+static uint64_t cut_off_blocks(const struct task *t)
+{
+	uint32_t expected = t->cdb[0] == 0x28 ? t->expected_in : t->expected_out;
+	if ((t->cdb[0] != 0x28 && t->cdb[0] != 0x2a) || expected & (t->lu->block_size - 1))
+		return 0;
+	uint64_t blocks = expected >> t->lu->block_shift;
+	return blocks > t->blocks && (blocks & 0xffff) == t->blocks ? blocks - t->blocks : 0;
+}
+
 // So must be lba itself, even for 0 blocks.
 static bool lba_in_range(const struct lu *lu, uint64_t lba, uint64_t blocks)
 {
@@ -76,6 +88,7 @@ bool lba_check(struct task *t)
 	}
 	t->fua = flags & cache & 0x08;
 	lba_decode(row, t->cdb, &t->lba, &t->blocks);
+	t->blocks += cut_off_blocks(t);
 	if (!lba_in_range(t->lu, t->lba, t->blocks)) {
 		t->blocks = 0;
 		task_check(t, SENSE_LBA_RANGE, NULL);

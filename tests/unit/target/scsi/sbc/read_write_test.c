@@ -130,6 +130,21 @@ static void a_transfer_of_the_maximum_is_one_piece(void **state)
 	assert_int_equal(c.pieces, 0);
 }
 
+// iPXE's count in 16 bits.
+static void blocks_that_are_cut_off_the_count_are_meant(void **state)
+{
+	start(&(struct bench_options){ .size = 64 << 20 });
+	struct task *t = &c.task;
+	BENCH_IN(&b, 0, &c, 65537 * 512, 0x28, 0, 0, 0xff, 0xff, 0xff, 0, 0, 1, 0);
+	expect_code(SENSE_LBA_RANGE); // all of them are looked at
+	BENCH_IN(&b, 0, &c, 65538 * 512, 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0);
+	assert_int_equal(t->blocks, 1);
+	BENCH_IN(&b, 0, &c, 65537 * 512 - 1, 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0);
+	assert_int_equal(t->blocks, 1);
+	BENCH_IN(&b, 0, &c, 65537 * 512, 0x88, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0);
+	assert_int_equal(t->blocks, 1);
+}
+
 static void a_read_into_less_room_is_cut_and_overflows(void **state)
 {
 	assert_int_equal(BENCH_IN(&b, 0, &c, 200, 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0), 0);
@@ -287,6 +302,7 @@ int main(void)
 		T(a_read_past_the_maximum_is_sent_in_pieces),
 		T(a_write_past_the_maximum_is_fetched_in_pieces),
 		T(a_transfer_of_the_maximum_is_one_piece),
+		T(blocks_that_are_cut_off_the_count_are_meant),
 		T(a_read_into_less_room_is_cut_and_overflows),
 		T(a_read_without_room_is_good_and_overflows),
 		T(a_write_announced_within_a_block_is_refused_with_its_residual),
