@@ -84,9 +84,12 @@ def foreign(world):
 
 def taken(world):
     disk = world.disk()
+    keys = world.keys()
     world.reserve("register-ignore", "--service-key", "0xabc")
-    world.reserve("clear", "--key", "0xabc")
-    world.reserve("register-ignore", "--service-key", "0xabc")
+    for key in keys:
+        world.reserve("preempt", "--key", "0xabc", "--service-key", key, "--type",
+                      "wero")
+    check(world.keys() == ["0xabc"], f"{world.keys()}")
     check("rror" in disk.begin("write -P 0x11 0 4k").communicate()[0], "it was written")
     eventually("its state", lambda: world.attachments.one("disk")["state"] == "taken")
     world.attachments.detach("disk")
