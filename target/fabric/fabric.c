@@ -6,12 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/counter.h"
 #include "core/worker.h"
 #include "target/fabric/login_slots.h"
 #include "target/fabric/peer_limits.h"
 #include "target/fabric/peer_log.h"
 #include "target/fabric/portal.h"
 #include "target/fabric/session.h"
+#include "target/fabric/traffic.h"
 #include "target/fabric/view.h"
 #include "transport/rdma/rnic.h"
 
@@ -239,4 +241,15 @@ void fabric_counters_sum(struct fabric_counters *ret)
 		for (size_t field = 0; field < sizeof k / sizeof *n; field++)
 			sum[field] += n[field];
 	}
+}
+
+void fabric_count_traffic(struct fabric_counters *k, struct fabric_traffic *counted,
+			  const struct fabric_traffic *now)
+{
+	counter_add(&k->pdus_received, now->pdus_received - counted->pdus_received);
+	counter_add(&k->pdus_sent, now->pdus_sent - counted->pdus_sent);
+	counter_add(&k->bytes_received, now->bytes_received - counted->bytes_received);
+	counter_add(&k->bytes_sent, now->bytes_sent - counted->bytes_sent);
+	counter_add(&k->digest_errors, now->digest_errors - counted->digest_errors);
+	*counted = *now;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Statistics of sessions: commands by kind with bytes and latency, payload copies.
+// Statistics of sessions: commands by kind with bytes and latency, payload copies; of connections:
+// PDUs and bytes.
 #pragma once
 
 #include <stddef.h>
@@ -21,3 +22,14 @@ static inline void traffic_add(struct session_traffic *sum, const struct session
 	for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
 		to[i] += from[i];
 }
+
+// What a connection has transferred so far.
+struct fabric_traffic {
+	uint64_t pdus_received, pdus_sent, bytes_received, bytes_sent, digest_errors;
+};
+
+struct fabric_counters;
+// Adds to k, a worker's, what a connection has transferred since *counted was its traffic, and
+// brings *counted up to date. That worker; each second, and before the connection is freed.
+void fabric_count_traffic(struct fabric_counters *k, struct fabric_traffic *counted,
+			  const struct fabric_traffic *now);

@@ -82,6 +82,15 @@ void conn_release(struct conn *c)
 		conn_check_end(c);
 }
 
+void conn_count_traffic(struct conn *c)
+{
+	struct dm_counters n;
+	c->dm->ops->counters(c->dm, &n);
+	const struct fabric_traffic now = { n.pdus_in, n.pdus_out, n.bytes_in, n.bytes_out,
+					    n.digest_errors };
+	fabric_count_traffic(&iscsi_worker()->counters, &c->counted, &now);
+}
+
 void conn_set_mover(struct conn *c, struct dm *dm)
 {
 	struct session *s = &c->session;

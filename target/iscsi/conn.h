@@ -34,8 +34,9 @@ struct conn {
 	struct dm_sns sns;
 	unsigned holds; // pending messages and callbacks that refer to the connection
 	struct session session;
-	struct list link;   // of the worker's connections
-	unsigned transport; // PORTAL_TCP, PORTAL_RDMA or PORTAL_IWARP
+	struct list link;	       // of the worker's connections
+	unsigned transport;	       // PORTAL_TCP, PORTAL_RDMA or PORTAL_IWARP
+	struct fabric_traffic counted; // of dm, in the worker's counters
 	// What files above this one do for it: calls go up only by a pointer.
 	const struct dm_up *up;				      // of its mover
 	void (*run_held)(struct conn *c, struct held_pdu *h); // full_feature_held()
@@ -107,4 +108,6 @@ void conn_send(struct conn *c, const uint8_t *bhs, const void *data, uint32_t le
 uint32_t conn_next_ttt(struct conn *c);
 void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs);
 // The connection's mover; the old one is freed.
+// Adds what was transferred since the last call to the worker's counters.
+void conn_count_traffic(struct conn *c);
 void conn_set_mover(struct conn *c, struct dm *dm);

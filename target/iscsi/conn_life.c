@@ -38,13 +38,7 @@ static void conn_free(struct conn *c)
 	}
 	login_slot_done(&c->session);
 	portal_conn_closed(c->session.portal, &c->dm->peer_addr);
-	struct dm_counters n;
-	c->dm->ops->counters(c->dm, &n);
-	counter_add(&iw->counters.pdus_received, n.pdus_in);
-	counter_add(&iw->counters.pdus_sent, n.pdus_out);
-	counter_add(&iw->counters.bytes_received, n.bytes_in);
-	counter_add(&iw->counters.bytes_sent, n.bytes_out);
-	counter_add(&iw->counters.digest_errors, n.digest_errors);
+	conn_count_traffic(c);
 	c->dm->ops->free(c->dm);
 	view_target_put(c->session.target);
 	view_put(c->view);

@@ -184,7 +184,9 @@ static void on_tick(struct timer *t)
 	login_slots_tick(iw->worker);
 	unsigned count = 0;
 	list_for_each_safe (it, &iw->conns) {
-		timeouts_check(list_entry(it, struct conn, link), now); // frees none at once
+		struct conn *c = list_entry(it, struct conn, link);
+		conn_count_traffic(c);
+		timeouts_check(c, now); // frees none at once
 		count++;
 	}
 	memory_trim_tick(&iw->trim, count);

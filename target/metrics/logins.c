@@ -36,11 +36,10 @@ static const struct {
 	ROW(connections_refused, "connections_refused", NULL, "Connections refused because of a limit."),
 	ROW(connections_closed_protocol_error, "connections_closed_protocol_error", NULL,
 	    "Connections closed because of a protocol error of the peer."),
-	ROW(digest_errors, "digest_errors", NULL, "Digest errors, counted when the connection closes."),
+	ROW(digest_errors, "digest_errors", NULL, "Digest errors."),
 	ROW(rejects_sent, "rejects_sent", NULL, "Reject PDUs sent."),
-	ROW(bytes_received, "network_received_bytes", "bytes",
-	    "Bytes received, counted when the connection closes."),
-	ROW(bytes_sent, "network_sent_bytes", "bytes", "Bytes sent, counted when the connection closes."),
+	ROW(bytes_received, "network_received_bytes", "bytes", "Bytes received."),
+	ROW(bytes_sent, "network_sent_bytes", "bytes", "Bytes sent."),
 };
 // clang-format on
 

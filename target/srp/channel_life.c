@@ -22,7 +22,7 @@ static void count_traffic(struct session_channel *c)
 {
 	struct srp_channel_info k;
 	srp_channel_info(c->ch, &k);
-	srp_worker_count(srp_worker(), &k);
+	srp_worker_count(srp_worker(), &c->counted, &k);
 	c->session->copied.count += k.copied.count;
 	c->session->copied.bytes += k.copied.bytes;
 }

@@ -35,7 +35,7 @@ static void free_run(struct msg *m)
 	struct srp_worker *sw = srp_worker();
 	struct srp_channel_info k;
 	srp_channel_info(d->ch, &k);
-	srp_worker_count(sw, &k);
+	srp_worker_count(sw, &(struct fabric_traffic){ 0 }, &k); // short: at its end
 	srp_channel_free(d->ch);
 	buf_put(d->buf);
 	view_put(d->view);

@@ -58,7 +58,8 @@ struct session_channel {
 	struct portal *portal; // it has come by; counted
 	struct tcp_addr peer;
 	struct srp_accept accept;
-	bool wants_events; // the login has asked for them
+	struct fabric_traffic counted; // in the worker's counters
+	bool wants_events;	       // the login has asked for them
 	bool is_closed;
 	struct list cmds;
 	unsigned cmd_count;

@@ -90,6 +90,7 @@ static void check_channel(struct session_channel *c, uint64_t now)
 {
 	struct srp_channel_info k;
 	srp_channel_info(c->ch, &k);
+	srp_worker_count(srp_worker(), &c->counted, &k);
 	if (k.closing_ns) {
 		if (is_over(now, k.closing_ns, LINGER_TIMEOUT))
 			channel_close(c, false, SRP_LOGOUT_NO_REASON,

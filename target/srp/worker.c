@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "target/srp/worker.h"
 
-#include "core/counter.h"
 #include "transport/srp/target.h"
 
 #define TICK_US 1000000u
@@ -32,11 +31,9 @@ void srp_worker_rest(struct srp_worker *sw)
 	memory_trim_tick(&sw->trim, 0);
 }
 
-void srp_worker_count(struct srp_worker *sw, const struct srp_channel_info *k)
+void srp_worker_count(struct srp_worker *sw, struct fabric_traffic *counted,
+		      const struct srp_channel_info *k)
 {
-	struct fabric_counters *n = &sw->counters;
-	counter_add(&n->pdus_received, k->ius_in);
-	counter_add(&n->pdus_sent, k->ius_out);
-	counter_add(&n->bytes_received, k->bytes_in);
-	counter_add(&n->bytes_sent, k->bytes_out);
+	const struct fabric_traffic now = { k->ius_in, k->ius_out, k->bytes_in, k->bytes_out, 0 };
+	fabric_count_traffic(&sw->counters, counted, &now);
 }

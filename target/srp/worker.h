@@ -9,6 +9,7 @@
 #include "core/worker.h"
 #include "target/fabric/fabric.h"
 #include "target/fabric/memory_trim.h"
+#include "target/fabric/traffic.h"
 
 struct srp_channel_info;
 
@@ -35,5 +36,6 @@ struct srp_worker *srp_worker_at(unsigned index);
 // A login, session or discovery has come: the tick runs. One has gone: it ends with the last.
 void srp_worker_wake(struct srp_worker *sw);
 void srp_worker_rest(struct srp_worker *sw);
-// A channel has ended: adds what it has moved to the counters.
-void srp_worker_count(struct srp_worker *sw, const struct srp_channel_info *k);
+// Adds what a channel has moved since it was counted to the counters.
+void srp_worker_count(struct srp_worker *sw, struct fabric_traffic *counted,
+		      const struct srp_channel_info *k);
