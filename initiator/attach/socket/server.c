@@ -20,9 +20,8 @@
 
 #define NEGOTIATION_US (10 * 1000000ull)
 #define PATIENCE_MS    60000 // of a client that is in the middle of a request or an answer
-#define CAN_MULTI_CONN (1 << 8)
 // Also of a disk without a cache, or without FUA: clients that insist on both can use any disk.
-#define CAN_ALWAYS (NBD_CAN_FLUSH | NBD_CAN_FUA | CAN_MULTI_CONN)
+#define CAN_ALWAYS (NBD_CAN_FLUSH | NBD_CAN_FUA | NBD_CAN_MULTI_CONN)
 
 struct client {
 	struct list link;
@@ -87,7 +86,11 @@ static bool begin_transmission(struct client *c)
 {
 	struct worker *w = disk_worker(c->server->disk);
 	struct transmission_config config = {
-		.fd = c->fd, .ended = ended, .arg = c, .patience_ms = PATIENCE_MS
+		.fd = c->fd,
+		.ended = ended,
+		.arg = c,
+		.patience_ms = PATIENCE_MS,
+		.offer = { .flags = c->negotiation.export.flags },
 	};
 	struct err ignored;
 	watch_remove(w, &c->watch);
