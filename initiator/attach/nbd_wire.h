@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The transmission phase of the NBD protocol: layouts and constants of its simple replies. All
-// integers are big-endian.
+// The transmission phase of the NBD protocol: layouts and constants. All integers are big-endian.
 #pragma once
 
 #include <stdbool.h>
@@ -10,10 +9,12 @@
 
 #define NBD_REQUEST_MAGIC 0x25609513u
 #define NBD_REPLY_MAGIC	  0x67446698u
+#define NBD_CHUNK_MAGIC	  0x668e33efu
 
 enum {
 	NBD_REQUEST_LEN = 28, // magic, flags 4, type 6, cookie 8, offset 16, length 24
 	NBD_REPLY_LEN = 16,   // magic, error 4, cookie 8
+	NBD_CHUNK_LEN = 20,   // magic, flags 4, type 6, cookie 8, length of the rest 16
 	NBD_DATA_MAX = 32u << 20,
 };
 
@@ -24,12 +25,16 @@ enum nbd_type {
 	NBD_FLUSH = 3,
 	NBD_TRIM = 4,
 	NBD_WRITE_ZEROES = 6,
+	NBD_BLOCK_STATUS = 7,
 	NBD_TYPE_COUNT,
 };
 
 enum { // of a request
 	NBD_FUA = 1 << 0,
 	NBD_NO_HOLE = 1 << 1,
+	NBD_DF = 1 << 2,
+	NBD_REQ_ONE = 1 << 3,
+	NBD_FAST_ZERO = 1 << 4,
 };
 
 enum { // of a reply

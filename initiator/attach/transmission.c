@@ -16,6 +16,7 @@
 
 #include "core/buf.h"
 #include "core/worker.h"
+#include "initiator/attach/nbd_reply.h"
 #include "initiator/attach/nbd_wire.h"
 
 #define SLOTS	 128 // as the kernel's nbd has at once
@@ -23,6 +24,7 @@
 #define PIECES	 (NBD_DATA_MAX / BUF_MAX)
 #define IOV_MAX_ 64
 #define READS	 64	     // a round
+#define EXTENTS	 4096	     // bytes of memory for extents: 255 of them
 #define HELD_MAX (32u << 20) // bytes of the pool, unless one request alone needs more
 
 struct slot {
@@ -33,8 +35,11 @@ struct slot {
 	uint64_t offset, left; // of what can be done in several pieces
 	struct sg sg[PIECES];
 	unsigned nsg;
+	int refused;	   // what it is answered with once its data has come; 0: the disk gets it
+	uint32_t data_len; // bytes of the answer's data
+	unsigned reply_len;
 	uint32_t sent; // bytes of the answer
-	uint8_t reply[NBD_REPLY_LEN];
+	uint8_t reply[NBD_ANSWER_MAX];
 };
 
 struct transmission {
@@ -139,13 +144,23 @@ static void memory_put(struct slot *s)
 	s->nsg = 0;
 }
 
+static uint32_t memory_of(const struct nbd_request *r)
+{
+	if (r->type == NBD_READ || r->type == NBD_WRITE)
+		return r->len;
+	if (r->type == NBD_BLOCK_STATUS)
+		return r->flags & NBD_REQ_ONE ? DISK_EXTENTS_MIN : EXTENTS;
+	return 0;
+}
+
 static bool memory_get(struct slot *s)
 {
 	struct transmission *t = s->owner;
+	uint32_t need = memory_of(&s->request);
 
-	if (t->held && t->held + s->request.len > HELD_MAX)
+	if (t->held && t->held + need > HELD_MAX)
 		return false;
-	for (uint32_t left = s->request.len; left;) {
+	for (uint32_t left = need; left;) {
 		uint32_t len = left < BUF_MAX ? left : BUF_MAX;
 		struct buf *b = buf_get(t->worker, len);
 		if (!b) {
@@ -163,34 +178,27 @@ static bool memory_get(struct slot *s)
 
 static void send_run(struct defer *d);
 
-static uint32_t error_of(int res)
+// The data of the answer, in the slot's memory: its bytes.
+static uint32_t answer_data(struct slot *s, int res)
 {
-	static const struct {
-		int res;
-		uint32_t error;
-	} errors[] = {
-		{0,	     0	       },
-		{ -EROFS,	  NBD_EPERM    },
-		{ -ENOMEM,	   NBD_ENOMEM   },
-		{ -EINVAL,	   NBD_EINVAL   },
-		{ -ENOSPC,	   NBD_ENOSPC   },
-		{ -EOPNOTSUPP, NBD_ENOTSUP  },
-		{ -ESHUTDOWN,  NBD_ESHUTDOWN},
-	};
-
-	for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++)
-		if (errors[i].res == res)
-			return errors[i].error;
-	return NBD_EIO;
+	if (res < 0)
+		return 0;
+	if (s->request.type == NBD_BLOCK_STATUS)
+		s->sg[0].len = nbd_descriptors(s->sg[0].addr, s->io.extents);
+	return s->request.type == NBD_READ	     ? s->request.len
+	       : s->request.type == NBD_BLOCK_STATUS ? s->sg[0].len
+						     : 0;
 }
 
 static void answer(struct slot *s, int res)
 {
 	struct transmission *t = s->owner;
 
-	if (res < 0 || s->request.type != NBD_READ)
+	s->data_len = answer_data(s, res);
+	if (!s->data_len)
 		memory_put(s);
-	nbd_reply_build(s->reply, error_of(res), s->request.cookie);
+	s->reply_len =
+		nbd_reply(s->reply, &s->request, res, s->data_len, t->config.offer.is_structured);
 	s->sent = 0;
 	list_push_back(&t->answers, &s->link);
 	worker_defer(t->worker, &t->send, send_run);
@@ -198,7 +206,7 @@ static void answer(struct slot *s, int res)
 
 static uint32_t answer_len(const struct slot *s)
 {
-	return NBD_REPLY_LEN + (s->nsg ? s->request.len : 0);
+	return s->reply_len + s->data_len;
 }
 
 // The parts of [from, from + len) of a slot's data.
@@ -224,9 +232,9 @@ static unsigned answers_iov(struct transmission *t, struct iovec iov[IOV_MAX_])
 	list_each (struct slot, s, &t->answers, link) {
 		if (n == IOV_MAX_)
 			break;
-		if (s->sent < NBD_REPLY_LEN)
-			iov[n++] = (struct iovec){ s->reply + s->sent, NBD_REPLY_LEN - s->sent };
-		uint32_t from = s->sent < NBD_REPLY_LEN ? 0 : s->sent - NBD_REPLY_LEN;
+		if (s->sent < s->reply_len)
+			iov[n++] = (struct iovec){ s->reply + s->sent, s->reply_len - s->sent };
+		uint32_t from = s->sent < s->reply_len ? 0 : s->sent - s->reply_len;
 		n += data_iov(s, from, iov + n, IOV_MAX_ - n);
 	}
 	return n;
@@ -342,23 +350,25 @@ static bool next_piece(struct slot *s)
 	return true;
 }
 
-static const struct {
-	uint8_t op;
-	bool is_known, has_data, has_range;
-} types[NBD_TYPE_COUNT] = {
-	[NBD_READ] = {DISK_READ,	  true, true,  true },
-	[NBD_WRITE] = { DISK_WRITE,	    true, true,	true },
-	[NBD_FLUSH] = { DISK_FLUSH,	    true, false, false},
-	[NBD_TRIM] = { DISK_UNMAP,	   true, false, true },
-	[NBD_WRITE_ZEROES] = { DISK_WRITE_ZEROES, true, false, true },
+static const uint8_t ops[NBD_TYPE_COUNT] = {
+	[NBD_READ] = DISK_READ,
+	[NBD_WRITE] = DISK_WRITE,
+	[NBD_FLUSH] = DISK_FLUSH,
+	[NBD_TRIM] = DISK_UNMAP,
+	[NBD_WRITE_ZEROES] = DISK_WRITE_ZEROES,
+	[NBD_BLOCK_STATUS] = DISK_EXTENTS,
 };
 
 static void execute(struct slot *s)
 {
 	const struct nbd_request *r = &s->request;
 
+	if (s->refused) {
+		answer(s, s->refused);
+		return;
+	}
 	s->io = (struct disk_io){
-		.op = types[r->type].op,
+		.op = ops[r->type],
 		.is_fua = r->flags & NBD_FUA,
 		.may_not_unmap = r->flags & NBD_NO_HOLE,
 		.sg = s->nsg ? s->sg : NULL,
@@ -366,7 +376,7 @@ static void execute(struct slot *s)
 		.done = disk_done,
 	};
 	s->offset = r->offset;
-	s->left = types[r->type].has_range ? r->len : 0;
+	s->left = r->type == NBD_FLUSH ? 0 : r->len;
 	worker_note_traffic(s->owner->worker);
 	if (!next_piece(s))
 		submit(s); // a flush
@@ -399,28 +409,21 @@ static void try_memory(struct transmission *t)
 		buf_wait_add(t->worker, &t->wait, pool_has_memory);
 }
 
-static int refusal(const struct nbd_request *r)
-{
-	if (r->type >= NBD_TYPE_COUNT || !types[r->type].is_known)
-		return -EOPNOTSUPP;
-	if (types[r->type].has_range && !r->len)
-		return -EINVAL;
-	return types[r->type].has_data && r->len > NBD_DATA_MAX ? -EINVAL : 0;
-}
-
 static void take(struct transmission *t, struct slot *s)
 {
-	int r = refusal(&s->request);
+	const struct nbd_request *r = &s->request;
+	bool is_write = r->type == NBD_WRITE && r->len; // data follows, also if it is refused
 
-	if (s->request.type == NBD_DISCONNECT) {
+	s->refused = nbd_refusal(r, &t->config.offer, disk_facts(t->disk));
+	if (r->type == NBD_DISCONNECT) {
 		list_push_front(&t->free, &s->link);
 		end(t, 0, "");
-	} else if (r && s->request.type == NBD_WRITE && s->request.len) {
+	} else if (is_write && r->len > NBD_DATA_MAX) {
 		list_push_front(&t->free, &s->link); // its data would be taken for requests
 		end(t, -EMSGSIZE, "a write of more than 32 MiB");
-	} else if (r) {
-		answer(s, r);
-	} else if (types[s->request.type].has_data) {
+	} else if (s->refused && !is_write) {
+		answer(s, s->refused);
+	} else if (memory_of(r)) {
 		t->slot = s;
 		t->needs_memory = true;
 		try_memory(t);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/err.h"
+#include "initiator/attach/nbd_flags.h"
 #include "initiator/disk/disk.h"
 
 struct transmission;
@@ -20,6 +21,7 @@ struct transmission_config {
 	// answer, within so many milliseconds is ended with -ETIMEDOUT. 0: without a limit. One
 	// that is between two requests, or waits for the disk, has no limit.
 	unsigned patience_ms;
+	struct nbd_offer offer; // other requests are refused
 };
 
 // Begins; ended follows, not from inside. fd becomes non-blocking.

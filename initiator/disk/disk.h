@@ -72,7 +72,9 @@ struct disk_facts {
 	bool has_write_cache;	      // volatile: flushes are needed
 	bool has_fua;
 	bool is_thin, is_rotational;
-	bool is_read_only;			  // write-protected, or by configuration
+	bool reads_zeroes; // of a thin disk: what is not mapped reads as zeroes (LBPRZ)
+	bool zeroes_fast;  // DISK_WRITE_ZEROES unmaps, except with may_not_unmap
+	bool is_read_only; // write-protected, or by configuration
 	char vendor[9], product[17], revision[5]; // without trailing spaces
 	char serial[129];
 	// "naa.6001405...", of the designator that scsi_id(8) would choose; empty: the unit reports
@@ -162,8 +164,17 @@ enum disk_op {
 	DISK_FLUSH,
 	DISK_UNMAP,
 	DISK_WRITE_ZEROES,
+	DISK_EXTENTS, // which parts of a range are mapped: GET LBA STATUS [SBC-4 5.9]
 	DISK_OP_COUNT,
 };
+
+// Consecutive blocks of one kind.
+struct disk_extent {
+	uint64_t len; // bytes, not 0
+	bool is_hole; // deallocated: a write may find no space
+	bool is_zero; // reads as zeroes
+};
+enum { DISK_EXTENTS_MIN = 24 }; // bytes of memory: for one extent
 
 // The caller owns the memory of the request, of sg and of the data until done. Over RDMA data
 // memory announced by core/region.h needs no registration per command.
@@ -172,8 +183,14 @@ struct disk_io {
 	bool is_fua;	      // DISK_WRITE, DISK_WRITE_ZEROES: durable when done
 	bool may_not_unmap;   // DISK_WRITE_ZEROES: blocks stay allocated
 	uint64_t offset, len; // bytes, multiples of the block size; of FLUSH ignored
-	struct sg *sg;	      // of DISK_READ and DISK_WRITE: exactly len bytes
+	// Of DISK_READ and DISK_WRITE: exactly len bytes. Of DISK_EXTENTS: one piece of
+	// DISK_EXTENTS_MIN bytes or more, 16 for each further extent, aligned to 8; in the end an
+	// array of struct disk_extent.
+	struct sg *sg;
 	unsigned nsg;
+	// Set by DISK_EXTENTS: how many, at least one. They begin at offset and may end before
+	// offset + len. What the disk does not tell is one extent of data.
+	unsigned extents;
 	void (*done)(struct disk_io *io); // may submit again from inside
 	void *arg;
 	// 0, or as a block device reports it: -EIO; -ENODATA (medium error); -ENOSPC (thin pool

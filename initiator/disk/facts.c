@@ -176,6 +176,7 @@ static void take_capacity_16(struct facts *f, const uint8_t *data, uint32_t len)
 		return;
 	f->physical_exponent = data[13] & 0xf;
 	f->disk.is_thin = data[14] & 0x80;
+	f->disk.reads_zeroes = (data[14] & 0xc0) == 0xc0;
 }
 
 const struct facts_step facts_steps[] = {
@@ -246,5 +247,45 @@ int facts_evaluate(struct facts *f, struct err *e)
 		(uint32_t)least((uint64_t)d->block_size << f->physical_exponent, 1u << 20);
 	d->has_write_cache = !i->has_caching || i->has_write_cache;
 	evaluate_limits(f);
+	d->zeroes_fast = f->has_write_same && d->reads_zeroes && d->zeroes_max;
 	return 0;
+}
+
+// ---- extents ----
+
+enum { STATUS_DEALLOCATED = 1, STATUS_ANCHORED = 2 };
+
+// Adds one, or lengthens the last one if it is of the same kind. Returns the number of extents.
+static unsigned extent_add(struct disk_extent *to, unsigned n, struct disk_extent e)
+{
+	if (n && to[n - 1].is_hole == e.is_hole && to[n - 1].is_zero == e.is_zero) {
+		to[n - 1].len += e.len;
+		return n;
+	}
+	to[n] = e;
+	return n + 1;
+}
+
+unsigned facts_extents(const struct disk_facts *d, void *data, uint32_t len, uint64_t offset,
+		       uint64_t bytes)
+{
+	struct disk_extent *to = data; // each at or before the descriptor that it comes from
+	const uint8_t *p = data;
+	uint64_t lba = offset / d->block_size, end = lba + bytes / d->block_size;
+	uint64_t size = len < 8 ? 0 : least(len, 4ull + get_be32(p));
+	unsigned n = 0;
+	for (p += 8, size -= size < 8 ? size : 8; size >= 16 && lba < end; p += 16, size -= 16) {
+		uint64_t first = get_be64(p), blocks = get_be32(p + 8);
+		uint8_t status = p[12] & 0xf;
+		if (first > lba || blocks <= lba - first)
+			break;
+		blocks = least(blocks - (lba - first), end - lba);
+		bool is_mapped = status != STATUS_DEALLOCATED && status != STATUS_ANCHORED;
+		n = extent_add(to, n,
+			       (struct disk_extent){ .len = blocks * d->block_size,
+						     .is_hole = status == STATUS_DEALLOCATED,
+						     .is_zero = !is_mapped && d->reads_zeroes });
+		lba += blocks;
+	}
+	return n ? n : extent_add(to, 0, (struct disk_extent){ .len = bytes });
 }

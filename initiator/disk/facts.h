@@ -48,3 +48,10 @@ extern const unsigned facts_step_count;
 
 // After all steps: fills f->disk. -EPROTO with a text: values that no disk has.
 int facts_evaluate(struct facts *f, struct err *e);
+
+// A response to GET LBA STATUS, of len bytes at data, for the range of bytes from offset on: in
+// place, it becomes an array of extents (data aligned to 8, room for at least one). Descriptors
+// count up to the first one that does not go on where the last one ended. Returns how many extents;
+// without one, a single extent of data: the whole range [SBC-4 5.9.2].
+unsigned facts_extents(const struct disk_facts *d, void *data, uint32_t len, uint64_t offset,
+		       uint64_t bytes);

@@ -176,9 +176,24 @@ static int set_flush(struct disk_io *io, uint16_t lun, uint64_t lba)
 	return scsi_cmd_set(&io->cmd, lun, SCSI_SYNCHRONIZE_CACHE_10, NULL, NULL, 0);
 }
 
+// The target says how far its answer goes.
+static int set_extents(struct disk_io *io, uint16_t lun, uint64_t lba)
+{
+	struct scsi_args args = { .lba = lba, .len = io->sg->len };
+	int r = scsi_cmd_set(&io->cmd, lun, SCSI_GET_LBA_STATUS, &args, io->sg->addr, io->sg->len);
+	io->cmd.sg = io->sg;
+	io->part_len = io->len;
+	return r;
+}
+
+static void extents_done(struct disk_io *io, uint32_t len)
+{
+	io->extents = facts_extents(&io->disk->facts.disk, io->sg->addr, len, io->offset, io->len);
+}
+
 static int (*const setters[DISK_OP_COUNT])(struct disk_io *io, uint16_t lun, uint64_t lba) = {
 	[DISK_READ] = set_transfer, [DISK_WRITE] = set_transfer,      [DISK_FLUSH] = set_flush,
-	[DISK_UNMAP] = set_unmap,   [DISK_WRITE_ZEROES] = set_zeroes,
+	[DISK_UNMAP] = set_unmap,   [DISK_WRITE_ZEROES] = set_zeroes, [DISK_EXTENTS] = set_extents,
 };
 
 static int set_command(struct disk_io *io, uint16_t lun)
@@ -192,9 +207,14 @@ static int set_command(struct disk_io *io, uint16_t lun)
 	return r;
 }
 
+static bool is_change(const struct disk_io *io)
+{
+	return io->op != DISK_READ && io->op != DISK_FLUSH && io->op != DISK_EXTENTS;
+}
+
 static bool is_denied(const struct disk *d, const struct disk_io *io)
 {
-	return reservation_is_taken(d) && io->op != DISK_READ && io->op != DISK_FLUSH;
+	return reservation_is_taken(d) && is_change(io);
 }
 
 static bool send(struct disk *d, struct disk_io *io)
@@ -262,6 +282,8 @@ static void part_done(struct disk_io *io)
 		complete(io, 0);
 		return;
 	}
+	if (io->op == DISK_EXTENTS)
+		extents_done(io, io->cmd.data_len);
 	io->at += io->part_len;
 	if (io->at < io->len) {
 		again(io);
@@ -331,6 +353,8 @@ static const struct {
 static bool is_complete(const struct disk_io *io)
 {
 	const struct scsi_cmd *c = &io->cmd;
+	if (io->op == DISK_EXTENTS)
+		return true; // as much as there is
 	return c->is_read ? c->data_len == c->len : !(c->is_under || c->is_over);
 }
 
@@ -343,10 +367,13 @@ static void act(struct disk_io *io, enum action a, int res)
 		check_states(p->disk);
 	if (a == LEAVE && p->state == DISK_PATH_UP)
 		path_set_state(p, DISK_PATH_CHECKING, NULL);
-	if (a == FAIL || (a == MISSING && io->op != DISK_FLUSH))
+	bool is_needed = io->op != DISK_FLUSH && io->op != DISK_EXTENTS;
+	if (a == MISSING)
+		io->cmd.data_len = 0;
+	if (a == FAIL || (a == MISSING && is_needed))
 		complete(io, res);
 	else if (a == MISSING || (a == RECOVERED && is_complete(io)))
-		part_done(io); // MISSING: no cache, no such command
+		part_done(io); // MISSING: no cache, no such command, nothing told of extents
 	else if (a == WAIT || a == CHECK_WAIT)
 		wait_busy(io, res);
 	else if (a == LEAVE)
@@ -461,7 +488,7 @@ static int check(const struct disk *d, const struct disk_io *io)
 		return -ENOTCONN;
 	if (io->op == DISK_FLUSH)
 		return 0;
-	if (io->op != DISK_READ && (f->is_read_only || d->config.is_read_only))
+	if (is_change(io) && (f->is_read_only || d->config.is_read_only))
 		return -EROFS;
 	if ((io->op == DISK_UNMAP && !f->unmap_max) ||
 	    (io->op == DISK_WRITE_ZEROES && !f->zeroes_max))
@@ -482,6 +509,10 @@ void disk_submit(struct disk *d, struct disk_io *io)
 	io->begin_ns = worker_now(d->worker);
 	io->res = check(d, io);
 	bool ends = io->res || (io->op == DISK_FLUSH && !d->facts.disk.has_write_cache);
+	if (!io->res && io->op == DISK_EXTENTS && !d->facts.disk.is_thin) {
+		extents_done(io, 0);
+		ends = true;
+	}
 	list_push_back(ends ? &d->over : &d->queue, &io->link);
 	if (ends)
 		worker_defer(d->worker, &d->over_defer, io_over);

@@ -42,10 +42,10 @@ int nbd_peer_new(struct nbd_peer **ret, struct disk *d, int fd,
 		close(fd);
 		return err_errno(e, -ENOMEM, "nbd");
 	}
-	*p = (struct nbd_peer){
-		.disk = d, .config = {fd, ended, arg},
-			 .e = e
-	};
+	*p = (struct nbd_peer){ .disk = d, .e = e };
+	p->config = (struct transmission_config){ .fd = fd, .ended = ended, .arg = arg };
+	// A device that was taken over has the flags that an earlier process gave it.
+	p->config.offer.flags = NBD_CAN_FLUSH | NBD_CAN_FUA | NBD_CAN_TRIM | NBD_CAN_WRITE_ZEROES;
 	worker_call(disk_worker(d), begin, p);
 	if (p->result < 0) {
 		int r = p->result;

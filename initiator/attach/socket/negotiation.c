@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "initiator/attach/nbd_flags.h"
 #include "transport/wire/be.h"
 
 #define MAGIC	     0x4e42444d41474943ull // "NBDMAGIC"
@@ -14,15 +15,29 @@
 #define ZEROES	     124
 
 enum { FIXED_NEWSTYLE = 1, NO_ZEROES = 2 };
-enum { OPT_EXPORT_NAME = 1, OPT_ABORT = 2, OPT_LIST = 3, OPT_INFO = 6, OPT_GO = 7 };
+#define CONTEXT	  "base:allocation"
+#define NAMESPACE "base:"
+
+enum {
+	OPT_EXPORT_NAME = 1,
+	OPT_ABORT = 2,
+	OPT_LIST = 3,
+	OPT_INFO = 6,
+	OPT_GO = 7,
+	OPT_STRUCTURED_REPLY = 8,
+	OPT_LIST_META_CONTEXT = 9,
+	OPT_SET_META_CONTEXT = 10,
+};
 enum { INFO_EXPORT = 0, INFO_BLOCK_SIZE = 3 };
 enum {
 	REP_ACK = 1,
 	REP_SERVER = 2,
 	REP_INFO = 3,
+	REP_META_CONTEXT = 4,
 	REP_ERR_UNSUPPORTED = (int)0x80000001,
 	REP_ERR_INVALID = (int)0x80000003,
 	REP_ERR_UNKNOWN = (int)0x80000006,
+	REP_ERR_TOO_BIG = (int)0x80000009,
 };
 
 static void want(struct negotiation *n, enum negotiation_state s, uint32_t bytes)
@@ -117,15 +132,78 @@ static size_t info(struct negotiation *n, const uint8_t *in, uint32_t len, uint8
 	return size + reply(n, REP_ACK, NULL, 0, out + size);
 }
 
+static size_t structured(struct negotiation *n, const uint8_t *in, uint32_t len, uint8_t *out)
+{
+	if (len)
+		return reply(n, (uint32_t)REP_ERR_INVALID, NULL, 0, out);
+	n->is_structured = true;
+	n->export.flags |= NBD_CAN_DF;
+	return reply(n, REP_ACK, NULL, 0, out);
+}
+
+static bool is_text(const uint8_t *p, uint32_t len, const char *text)
+{
+	return len == strlen(text) && !memcmp(p, text, len);
+}
+
+// Only a list knows the wildcard. 0, or an error of the protocol.
+static uint32_t take_queries(const struct negotiation *n, const uint8_t *p, uint32_t left,
+			     uint32_t count, bool *finds)
+{
+	bool is_list = n->option == OPT_LIST_META_CONTEXT;
+	*finds = is_list && !count;
+	if (count > NEGOTIATION_QUERIES_MAX)
+		return (uint32_t)REP_ERR_TOO_BIG;
+	for (; count; count--) {
+		uint32_t len = left >= 4 ? get_be32(p) : 0;
+		if (left < 4 || len > left - 4)
+			return (uint32_t)REP_ERR_INVALID;
+		*finds |=
+			is_text(p + 4, len, CONTEXT) || (is_list && is_text(p + 4, len, NAMESPACE));
+		p += 4 + len;
+		left -= 4 + len;
+	}
+	return left ? (uint32_t)REP_ERR_INVALID : 0;
+}
+
+// OPT_LIST_META_CONTEXT, OPT_SET_META_CONTEXT: the length of a name, the name, the number of
+// queries, and for each its length and text. One that sets replaces what was set before, also if
+// it fails.
+static size_t contexts(struct negotiation *n, const uint8_t *in, uint32_t len, uint8_t *out)
+{
+	uint8_t data[4 + sizeof CONTEXT - 1];
+	uint32_t name_len = len >= 8 ? get_be32(in) : 0, error = 0;
+	bool finds = false, sets = n->option == OPT_SET_META_CONTEXT;
+	if (sets)
+		n->has_allocation = false;
+	if (len < 8 || name_len > len - 8 || !n->is_structured)
+		error = (uint32_t)REP_ERR_INVALID;
+	else if (!is_name(n, in + 4, name_len))
+		error = (uint32_t)REP_ERR_UNKNOWN;
+	else
+		error = take_queries(n, in + 8 + name_len, len - 8 - name_len,
+				     get_be32(in + 4 + name_len), &finds);
+	if (error || !finds)
+		return reply(n, error ? error : (uint32_t)REP_ACK, NULL, 0, out);
+	n->has_allocation |= sets;
+	put_be32(data, sets ? n->export.context : 0);
+	memcpy(data + 4, CONTEXT, sizeof CONTEXT - 1);
+	size_t size = reply(n, REP_META_CONTEXT, data, sizeof data, out);
+	return size + reply(n, REP_ACK, NULL, 0, out + size);
+}
+
 static const struct {
 	uint32_t option;
 	size_t (*run)(struct negotiation *n, const uint8_t *in, uint32_t len, uint8_t *out);
 } options[] = {
-	{OPT_EXPORT_NAME, export_name},
+	{OPT_EXPORT_NAME,	   export_name},
 	{ OPT_ABORT,	     abort_	    },
-	{ OPT_LIST,	    list	 },
-	{ OPT_INFO,	    info	 },
-	{ OPT_GO,	  info       },
+	{ OPT_LIST,		    list	 },
+	{ OPT_INFO,		    info	 },
+	{ OPT_GO,		  info       },
+	{ OPT_STRUCTURED_REPLY,	structured },
+	{ OPT_LIST_META_CONTEXT, contexts	  },
+	{ OPT_SET_META_CONTEXT,	contexts	 },
 };
 
 static size_t run(struct negotiation *n, const uint8_t *in, uint32_t len, uint8_t *out)

@@ -11,13 +11,15 @@ enum {
 	NEGOTIATION_IN_MAX = 8192,  // bytes of an option
 	NEGOTIATION_OUT_MAX = 1024, // bytes of the answers to one option
 	NEGOTIATION_OPTIONS_MAX = 64,
+	NEGOTIATION_QUERIES_MAX = 64, // for meta contexts, of an option
 };
 
 struct negotiation_export {
 	const char *name;
 	uint64_t bytes;
 	uint32_t block_size, preferred, data_max; // bytes
-	uint16_t flags;
+	uint16_t flags;				  // a structured reply adds NBD_CAN_DF
+	uint32_t context;			  // id of base:allocation
 };
 
 enum negotiation_state {
@@ -32,6 +34,8 @@ struct negotiation {
 	enum negotiation_state state;
 	uint32_t want; // bytes that the state needs
 	bool has_no_zeroes;
+	bool is_structured;  // replies of the transmission
+	bool has_allocation; // the context base:allocation was selected
 	uint32_t option;
 	unsigned options;
 	struct negotiation_export export;

@@ -14,15 +14,15 @@
 #include "core/log.h"
 #include "core/worker.h"
 #include "initiator/attach/nbd_flags.h"
+#include "initiator/attach/nbd_reply.h"
 #include "initiator/attach/nbd_wire.h"
 #include "initiator/attach/socket/negotiation.h"
 #include "initiator/attach/transmission.h"
 
 #define NEGOTIATION_US (10 * 1000000ull)
 #define PATIENCE_MS    60000 // of a client that is in the middle of a request or an answer
-#define CAN_MULTI_CONN (1 << 8)
 // Also of a disk without a cache, or without FUA: clients that insist on both can use any disk.
-#define CAN_ALWAYS (NBD_CAN_FLUSH | NBD_CAN_FUA | CAN_MULTI_CONN)
+#define CAN_ALWAYS (NBD_CAN_FLUSH | NBD_CAN_FUA | NBD_CAN_MULTI_CONN)
 
 struct client {
 	struct list link;
@@ -87,7 +87,12 @@ static bool begin_transmission(struct client *c)
 {
 	struct worker *w = disk_worker(c->server->disk);
 	struct transmission_config config = {
-		.fd = c->fd, .ended = ended, .arg = c, .patience_ms = PATIENCE_MS
+		.fd = c->fd,
+		.ended = ended,
+		.arg = c,
+		.patience_ms = PATIENCE_MS,
+		.offer = {c->negotiation.export.flags, c->negotiation.is_structured,
+			   c->negotiation.has_allocation},
 	};
 	struct err ignored;
 	watch_remove(w, &c->watch);
@@ -128,13 +133,17 @@ static void on_client(struct watch *watch, uint32_t events)
 static struct negotiation_export export_of(const struct server *s)
 {
 	const struct disk_facts *f = disk_facts(s->disk);
+	uint16_t flags = (uint16_t)(nbd_flags_of(f) | CAN_ALWAYS);
+	if (flags & NBD_CAN_WRITE_ZEROES)
+		flags |= NBD_CAN_FAST_ZERO; // refused where they would not be fast
 	return (struct negotiation_export){
 		.name = s->name,
 		.bytes = f->blocks * f->block_size,
 		.block_size = f->block_size,
 		.preferred = f->physical_block_size > 4096 ? f->physical_block_size : 4096,
 		.data_max = NBD_DATA_MAX,
-		.flags = (uint16_t)(nbd_flags_of(f) | CAN_ALWAYS),
+		.flags = flags,
+		.context = NBD_ALLOCATION,
 	};
 }
 

@@ -25,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(in, data, len);
 		if (negotiation_take(&n, in, out) > sizeof out)
 			abort();
+		if (n.has_allocation && !n.is_structured)
+			abort();
 		free(in);
 		data += len;
 		size -= len;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// NBD's transmission phase: a client sends any bytes and takes all answers. Then nothing of the
-// pool is held.
+// NBD's transmission phase: a client sends any bytes and takes all answers, those of the simple and
+// those of the structured kind. Then nothing of the pool is held.
 #include <poll.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
@@ -18,6 +18,7 @@ struct rig {
 	struct disk disk;
 	struct transmission *transmission;
 	int fd, server_fd;
+	struct nbd_offer offer;
 	atomic_bool has_ended;
 	uint64_t in_use;
 	uint8_t memory[SIZE];
@@ -34,7 +35,9 @@ static void ended(void *arg, const struct err *why)
 static void begin(void *arg)
 {
 	struct rig *r = arg;
-	struct transmission_config config = { r->server_fd, ended, r };
+	struct transmission_config config = {
+		.fd = r->server_fd, .ended = ended, .arg = r, .offer = r->offer
+	};
 	struct err e;
 
 	if (transmission_new(&r->transmission, &r->disk, &config, &e))
@@ -89,7 +92,7 @@ static void converse(struct rig *r, const uint8_t *data, size_t size)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void run(const uint8_t *data, size_t size, struct nbd_offer offer)
 {
 	static struct worker *worker;
 	static struct rig r;
@@ -98,7 +101,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!worker)
 		worker = make_worker();
 	if (!size || socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
-		return 0;
+		return;
+	r.offer = offer;
 	r.fd = pair[0];
 	r.server_fd = pair[1];
 	atomic_store(&r.has_ended, false);
@@ -115,5 +119,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	close(r.fd);
 	close(r.server_fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint16_t flags = NBD_CAN_FLUSH | NBD_CAN_FUA | NBD_CAN_TRIM |
+				      NBD_CAN_WRITE_ZEROES | NBD_CAN_FAST_ZERO;
+
+	run(data, size, (struct nbd_offer){ .flags = flags });
+	run(data, size, (struct nbd_offer){ flags | NBD_CAN_DF, true, true });
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a logical unit says of itself. Pieces of 2 bytes of length and so many bytes, one for each
-// step; the rest is a response to REPORT TARGET PORT GROUPS.
+// step; the rest is a response to REPORT TARGET PORT GROUPS, and one to GET LBA STATUS.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +16,24 @@ static void check(const struct disk_facts *d)
 	    d->unmap_max % d->block_size || d->zeroes_max % d->block_size ||
 	    d->zeroes_max > UINT32_MAX || d->unmap_max > UINT32_MAX)
 		abort();
+}
+
+static void extents(const struct disk_facts *d, const uint8_t *data, size_t size)
+{
+	uint64_t bytes = d->blocks < 4096 ? d->blocks * d->block_size : 4096ull * d->block_size;
+	size_t room = size < DISK_EXTENTS_MIN ? DISK_EXTENTS_MIN : size;
+	struct disk_extent *e = malloc(room); // its end is the sanitizer's
+	uint64_t sum = 0;
+	if (!e)
+		abort();
+	memcpy(e, data, size);
+	unsigned n = facts_extents(d, e, (uint32_t)size, 0, bytes);
+	for (unsigned i = 0; i < n; sum += e[i++].len)
+		if (!e[i].len || e[i].len % d->block_size)
+			abort();
+	if (!n || n * sizeof *e > room || sum > bytes)
+		abort();
+	free(e);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -37,8 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += 2 + len;
 		size -= 2 + len;
 	}
-	if (!facts_evaluate(&f, &e))
+	if (!facts_evaluate(&f, &e)) {
 		check(&f.disk);
+		extents(&f.disk, data, size);
+	}
 	alua_find(data, (uint32_t)size, false, f.port_group, &s, &is_preferred);
 	alua_find(data, (uint32_t)size, true, f.port_group, &s, &is_preferred);
 	return 0;

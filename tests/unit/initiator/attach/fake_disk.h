@@ -36,6 +36,25 @@ static uint64_t fake_disk_size(const struct disk *d)
 	return d->facts.blocks * d->facts.block_size;
 }
 
+// A part of 4 KiB of zeroes is a hole.
+static void fake_disk_extents(const struct disk *d, struct disk_io *io)
+{
+	static const uint8_t zeroes[4096];
+	struct disk_extent *e = (void *)io->sg->addr;
+	unsigned max = (io->sg->len - 8) / 16;
+
+	for (uint64_t at = io->offset, end = at + io->len, len; at < end; at += len) {
+		len = 4096 - at % 4096 < end - at ? 4096 - at % 4096 : end - at;
+		bool is_hole = !memcmp(d->memory + at, zeroes, len);
+		if (io->extents && e[io->extents - 1].is_hole == is_hole)
+			e[io->extents - 1].len += len;
+		else if (io->extents == max)
+			return;
+		else
+			e[io->extents++] = (struct disk_extent){ len, is_hole, is_hole };
+	}
+}
+
 static int fake_disk_do(struct disk *d, struct disk_io *io)
 {
 	uint64_t at = io->offset;
@@ -46,6 +65,10 @@ static int fake_disk_do(struct disk *d, struct disk_io *io)
 	    (io->offset | io->len) % d->facts.block_size ||
 	    (io->op == DISK_UNMAP && io->len > d->facts.unmap_max))
 		return -EINVAL;
+	if (io->op == DISK_EXTENTS) {
+		fake_disk_extents(d, io);
+		return 0;
+	}
 	for (unsigned i = 0; i < io->nsg; i++) {
 		if (io->op == DISK_READ)
 			memcpy(io->sg[i].addr, d->memory + at, io->sg[i].len);
@@ -104,6 +127,9 @@ static inline void fake_disk_init(struct disk *d, struct worker *w, uint8_t *mem
 			.zeroes_max = 1 << 20,
 			.has_write_cache = true,
 			.has_fua = true,
+			.is_thin = true,
+			.reads_zeroes = true,
+			.zeroes_fast = true,
 			.identity = "naa.6001405fa4b10c00000000000000fade",
 		},
 	};

@@ -27,6 +27,7 @@ struct rig {
 	struct err why;
 	uint64_t in_use;
 	unsigned writes, patience_ms;
+	struct nbd_offer offer;
 };
 
 static void has_ended(void *arg, const struct err *why)
@@ -40,7 +41,8 @@ static void has_ended(void *arg, const struct err *why)
 static void begin(void *arg)
 {
 	struct rig *r = arg;
-	struct transmission_config config = { r->server_fd, has_ended, r, r->patience_ms };
+	struct transmission_config config = { r->server_fd, has_ended, r, r->patience_ms,
+					      r->offer };
 	struct err e;
 
 	if (transmission_new(&r->transmission, &r->disk, &config, &e))
@@ -65,7 +67,10 @@ static void look(void *arg)
 	r->writes = r->disk.counts[DISK_WRITE];
 }
 
-static int set_up_with(void **state, unsigned patience_ms)
+#define FLAGS                                                                                      \
+	(NBD_CAN_FLUSH | NBD_CAN_FUA | NBD_CAN_TRIM | NBD_CAN_WRITE_ZEROES | NBD_CAN_FAST_ZERO)
+
+static int set_up_with(void **state, unsigned patience_ms, struct nbd_offer offer)
 {
 	struct rig *r = calloc(1, sizeof *r);
 	struct worker_options options = { .name = "disk", .cpu = -1 };
@@ -77,6 +82,7 @@ static int set_up_with(void **state, unsigned patience_ms)
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		return -1;
 	r->patience_ms = patience_ms;
+	r->offer = offer;
 	r->fd = pair[0];
 	r->server_fd = pair[1];
 	r->memory = calloc(1, SIZE);
@@ -92,12 +98,17 @@ static int set_up_with(void **state, unsigned patience_ms)
 
 static int set_up(void **state)
 {
-	return set_up_with(state, 0);
+	return set_up_with(state, 0, (struct nbd_offer){ .flags = FLAGS });
 }
 
 static int set_up_hasty(void **state)
 {
-	return set_up_with(state, 50);
+	return set_up_with(state, 50, (struct nbd_offer){ .flags = FLAGS });
+}
+
+static int set_up_structured(void **state)
+{
+	return set_up_with(state, 0, (struct nbd_offer){ FLAGS | NBD_CAN_DF, true, true });
 }
 
 static int tear_down(void **state)
@@ -238,14 +249,15 @@ static void what_cannot_be_done_is_refused(void **state)
 		uint64_t offset;
 		uint32_t len, error;
 	} cases[] = {
-		{99,	      0,		 512,		      NBD_ENOTSUP},
-		{ 5,	     0,		512,		     NBD_ENOTSUP},
-		{ NBD_READ,  0,		       0,		  NBD_EINVAL },
-		{ NBD_READ,  SIZE,		  512,		       NBD_EINVAL },
-		{ NBD_READ,  UINT64_MAX - 511, 512,		   NBD_EINVAL },
-		{ NBD_READ,  0,		       NBD_DATA_MAX + 512, NBD_EINVAL },
-		{ NBD_TRIM,  SIZE - 512,	1024,		      NBD_EINVAL },
-		{ NBD_WRITE, 0,		0,		   NBD_EINVAL },
+		{99,		      0,		 512,		      NBD_EINVAL},
+		{ 5,		     0,		512,		     NBD_EINVAL},
+		{ NBD_BLOCK_STATUS, 0,		       512,		    NBD_EINVAL},
+		{ NBD_READ,	    0,		       0,		  NBD_EINVAL},
+		{ NBD_READ,	    SIZE,		  512,		       NBD_EINVAL},
+		{ NBD_READ,	    UINT64_MAX - 511, 512,		   NBD_EINVAL},
+		{ NBD_READ,	    0,		       NBD_DATA_MAX + 512, NBD_EINVAL},
+		{ NBD_TRIM,	    SIZE - 512,	1024,		      NBD_EINVAL},
+		{ NBD_WRITE,	     0,		0,		   NBD_EINVAL},
 	};
 	struct rig *r = *state;
 
@@ -253,6 +265,132 @@ static void what_cannot_be_done_is_refused(void **state)
 		ask(r, cases[i].type, 0, i, cases[i].offset, cases[i].len);
 		expect(r, cases[i].error, i);
 	}
+}
+
+static void a_refused_write_takes_its_data_along(void **state)
+{
+	struct rig *r = *state;
+
+	ask(r, NBD_WRITE, 0, 1, SIZE, 3 * MIB);
+	put_all(r, r->data, 3 * MIB);
+	expect(r, NBD_ENOSPC, 1);
+	ask(r, NBD_WRITE, NBD_DF, 2, 0, 512);
+	put_all(r, r->data, 512);
+	expect(r, NBD_EINVAL, 2);
+	assert_int_equal(r->disk.counts[DISK_WRITE], 0);
+	ask(r, NBD_FLUSH, 0, 3, 0, 0);
+	expect(r, 0, 3);
+}
+
+// The only chunk of an answer, up to its payload, of which it returns the bytes.
+static uint32_t expect_chunk(struct rig *r, uint16_t type, uint64_t cookie)
+{
+	uint8_t p[NBD_CHUNK_LEN];
+
+	get_all(r, p, sizeof p);
+	assert_int_equal(get_be32(p), NBD_CHUNK_MAGIC);
+	assert_int_equal(get_be16(p + 4), 1); // the last one
+	assert_int_equal(get_be16(p + 6), type);
+	assert_int_equal(get_be64(p + 8), cookie);
+	return get_be32(p + 16);
+}
+
+static void expect_failure(struct rig *r, uint32_t error, uint64_t cookie)
+{
+	uint8_t p[256];
+	uint32_t len = expect_chunk(r, 0x8001, cookie);
+
+	assert_in_range(len, 7, sizeof p);
+	get_all(r, p, len);
+	assert_int_equal(get_be32(p), error);
+	assert_int_equal(get_be16(p + 4), len - 6); // of the text
+}
+
+static void a_structured_read_is_one_chunk(void **state)
+{
+	struct rig *r = *state;
+	uint8_t *back = malloc(SIZE);
+
+	memcpy(r->memory, r->data, SIZE);
+	for (uint16_t flags = 0; flags <= NBD_DF; flags += NBD_DF) {
+		ask(r, NBD_READ, flags, 7, 1024, 3 * MIB);
+		assert_int_equal(expect_chunk(r, 1, 7), 8 + 3 * MIB);
+		get_all(r, back, 8 + 3 * MIB);
+		assert_int_equal(get_be64(back), 1024);
+		assert_memory_equal(back + 8, r->data + 1024, 3 * MIB);
+	}
+	free(back);
+}
+
+static void structured_errors_are_chunks(void **state)
+{
+	struct rig *r = *state;
+
+	ask(r, NBD_READ, 0, 1, SIZE, 512);
+	expect_failure(r, NBD_EINVAL, 1);
+	ask(r, NBD_BLOCK_STATUS, 0, 2, SIZE - 512, 1024);
+	expect_failure(r, NBD_EINVAL, 2);
+	ask(r, NBD_WRITE, 0, 3, SIZE, 512);
+	put_all(r, r->data, 512);
+	expect_failure(r, NBD_ENOSPC, 3);
+	ask(r, NBD_FLUSH, 0, 4, 0, 0);
+	expect(r, 0, 4); // success without data stays a simple reply
+}
+
+static void expect_extents(struct rig *r, uint64_t cookie, const uint32_t *pairs, unsigned count)
+{
+	uint8_t p[4 + 8 * 255];
+
+	assert_int_equal(expect_chunk(r, 5, cookie), 4 + 8 * count);
+	get_all(r, p, 4 + 8 * count);
+	assert_int_equal(get_be32(p), 1); // base:allocation
+	for (unsigned i = 0; i < 2 * count; i++)
+		assert_int_equal(get_be32(p + 4 + 4 * i), pairs[i]);
+}
+
+static void block_status_tells_holes(void **state)
+{
+	static const uint32_t all[] = { 4096, 0, MIB - 4096, 3, 4096, 0 };
+	struct rig *r = *state;
+
+	r->memory[0] = r->memory[MIB] = 1;
+	ask(r, NBD_BLOCK_STATUS, 0, 1, 0, MIB + 4096);
+	expect_extents(r, 1, all, 3);
+	ask(r, NBD_BLOCK_STATUS, NBD_REQ_ONE, 2, 4096, SIZE - 4096);
+	expect_extents(r, 2, all + 2, 1);
+	ask(r, NBD_BLOCK_STATUS, 0, 3, 512, 1024);
+	expect_extents(r, 3, (const uint32_t[]){ 1024, 3 }, 1);
+}
+
+static void extents_have_a_limit(void **state)
+{
+	struct rig *r = *state;
+	uint8_t p[4 + 8 * 255];
+
+	for (unsigned i = 0; i < SIZE; i += 8192)
+		r->memory[i] = 1;
+	ask(r, NBD_BLOCK_STATUS, 0, 1, 0, SIZE);
+	assert_int_equal(expect_chunk(r, 5, 1), sizeof p);
+	get_all(r, p, sizeof p);
+	for (unsigned i = 0; i < 255; i++) {
+		assert_int_equal(get_be32(p + 4 + 8 * i), 4096);
+		assert_int_equal(get_be32(p + 8 + 8 * i), i % 2 ? 3 : 0);
+	}
+}
+
+static void fast_zeroes_are_refused_where_they_are_slow(void **state)
+{
+	struct rig *r = *state;
+
+	ask(r, NBD_WRITE_ZEROES, NBD_FAST_ZERO, 1, 0, 4096);
+	expect(r, 0, 1);
+	ask(r, NBD_WRITE_ZEROES, NBD_FAST_ZERO | NBD_NO_HOLE, 2, 0, 4096);
+	expect(r, NBD_ENOTSUP, 2);
+	r->disk.facts.zeroes_fast = false; // the worker sleeps
+	ask(r, NBD_WRITE_ZEROES, NBD_FAST_ZERO, 3, 0, 4096);
+	expect(r, NBD_ENOTSUP, 3);
+	ask(r, NBD_WRITE_ZEROES, 0, 4, 0, 4096);
+	expect(r, 0, 4);
 }
 
 // A full thin pool is told as such; the protocol has no word for a reservation conflict.
@@ -406,8 +544,9 @@ static void a_client_that_waits_has_no_limit_in_time(void **state)
 
 int main(void)
 {
-#define TEST(fn)  cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-#define HASTY(fn) cmocka_unit_test_setup_teardown(fn, set_up_hasty, tear_down)
+#define TEST(fn)       cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+#define STRUCTURED(fn) cmocka_unit_test_setup_teardown(fn, set_up_structured, tear_down)
+#define HASTY(fn)      cmocka_unit_test_setup_teardown(fn, set_up_hasty, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_written_is_read_back),
 		TEST(more_requests_than_slots_are_answered_in_turn),
@@ -415,6 +554,12 @@ int main(void)
 		TEST(flush_fua_and_no_hole_reach_the_disk),
 		TEST(a_trim_longer_than_the_disks_limit_is_done_in_pieces),
 		TEST(what_cannot_be_done_is_refused),
+		TEST(a_refused_write_takes_its_data_along),
+		STRUCTURED(a_structured_read_is_one_chunk),
+		STRUCTURED(structured_errors_are_chunks),
+		STRUCTURED(block_status_tells_holes),
+		STRUCTURED(extents_have_a_limit),
+		TEST(fast_zeroes_are_refused_where_they_are_slow),
 		TEST(errors_of_the_disk_are_those_of_the_protocol),
 		TEST(what_is_not_a_request_ends_it),
 		TEST(a_write_that_is_too_long_ends_it),

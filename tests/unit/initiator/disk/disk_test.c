@@ -188,6 +188,26 @@ static void errors_are_those_of_a_block_device(void **state)
 	}
 }
 
+static void all_is_data_where_the_target_tells_nothing(void **state)
+{
+	for (int thin = 0; thin <= 1; thin++) {
+		_Alignas(8) uint8_t memory[DISK_EXTENTS_MIN];
+		struct disk_extent *e = (void *)memory;
+		struct sg sg = { .addr = memory, .len = sizeof memory };
+		struct disk_io io = {
+			.op = DISK_EXTENTS, .len = BYTES, .sg = &sg, .nsg = 1, .done = on_done
+		};
+		far.is_thin = thin;
+		if (!thin)
+			open_disk((struct opening){ 1 });
+		worker_call(worker, submit_run, &io);
+		sem_wait(&done);
+		assert_int_equal(io.res, 0);
+		assert_int_equal(io.extents, 1);
+		assert_true(e[0].len == BYTES && !e[0].is_hole && !e[0].is_zero);
+	}
+}
+
 static void expect_notice(enum disk_notice n)
 {
 	for (unsigned i = 0; i < DISK_NOTICE_COUNT; i++)
@@ -425,6 +445,7 @@ int main(void)
 		T(an_unavailable_path_is_kept_for_later),
 		T(an_unavailable_unit_is_not_another_one),
 		T(errors_are_those_of_a_block_device),
+		T(all_is_data_where_the_target_tells_nothing),
 		T(what_another_initiator_or_a_thin_pool_does_is_told_once),
 		T(a_reservation_conflict_is_told_once),
 		T(a_conflict_that_is_old_ends_with_a_write),

@@ -320,6 +320,91 @@ static void the_longest_name_is_cut_to_its_room(void **state)
 	assert_string_equal(f.disk.vendor, "");
 }
 
+static void put_descriptor(uint8_t *data, unsigned i, uint64_t lba, uint32_t blocks, uint8_t status)
+{
+	put_be32(data, 4 + 16 * (i + 1));
+	put_be64(data + 8 + 16 * i, lba);
+	put_be32(data + 16 + 16 * i, blocks);
+	data[20 + 16 * i] = status;
+}
+
+// Provisioning status: mapped, deallocated, anchored, and one of later standards.
+static void extents_tell_holes_of_a_disk_that_reads_them_as_zeroes(void **state)
+{
+	static const struct disk_facts disks[] = {
+		{.block_size = 512, .reads_zeroes = true },
+		{ .block_size = 512		    },
+	};
+	for (int zero = 1; zero >= 0; zero--) {
+		_Alignas(8) uint8_t data[8 + 16 * 5] = { 0 };
+		struct disk_extent *e = (void *)data;
+		put_descriptor(data, 0, 10, 8, 0);
+		put_descriptor(data, 1, 18, 8, 1);
+		put_descriptor(data, 2, 26, 8, 1);
+		put_descriptor(data, 3, 34, 8, 2);
+		put_descriptor(data, 4, 42, 8, 3);
+		unsigned n = facts_extents(&disks[!zero], data, sizeof data, 5120, 64 * 512);
+		assert_int_equal(n, zero ? 4 : 3);
+		assert_true(e[0].len == 4096 && !e[0].is_hole && !e[0].is_zero);
+		assert_true(e[1].len == 8192 && e[1].is_hole && e[1].is_zero == zero);
+		assert_true(!e[2].is_hole && e[2].is_zero == zero);
+		assert_true(e[2].len == (zero ? 4096 : 8192));
+	}
+}
+
+static void extents_stay_in_their_range(void **state)
+{
+	static const struct disk_facts d = { .block_size = 512, .reads_zeroes = true };
+	_Alignas(8) uint8_t data[24] = { 0 };
+	struct disk_extent *e = (void *)data;
+	put_descriptor(data, 0, 8, UINT32_MAX, 1); // begins before it, and goes beyond
+	assert_int_equal(facts_extents(&d, data, sizeof data, 5120, 4096), 1);
+	assert_true(e[0].len == 4096 && e[0].is_hole);
+}
+
+static void descriptors_that_lie_are_data(void **state)
+{
+	static const struct disk_facts d = { .block_size = 512, .reads_zeroes = true };
+	static const struct {
+		uint64_t lba;
+		uint32_t blocks, list, len;
+	} rows[] = {
+		{11,	      8, 20,	     24}, // begins later
+		{ 10,	      0, 20,	     24}, // no blocks
+		{ 2,	     8, 20,	    24}, // ends before it
+		{ UINT64_MAX, 8, 20,	     24}, // wraps
+		{ 10,	      8, 19,	     24}, // a list that is too short
+		{ 10,	      8, 20,	     23}, // cut off
+		{ 10,	      8, UINT32_MAX, 7 }, // no header
+		{ 10,	      8, 0,	    24},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		_Alignas(8) uint8_t data[24] = { 0 };
+		struct disk_extent *e = (void *)data;
+		put_descriptor(data, 0, rows[i].lba, rows[i].blocks, 1);
+		put_be32(data, rows[i].list);
+		assert_int_equal(facts_extents(&d, data, rows[i].len, 5120, 4096), 1);
+		assert_true(e[0].len == 4096 && !e[0].is_hole && !e[0].is_zero);
+	}
+}
+
+static void only_a_disk_that_unmaps_zeroes_fast(void **state)
+{
+	struct err e;
+	assert_int_equal(facts_evaluate(&f, &e), 0);
+	assert_false(f.disk.reads_zeroes || f.disk.zeroes_fast); // LBPRZ=0
+	uint8_t b[32] = { 0 };
+	put_be64(b, 999);
+	put_be32(b + 8, 512);
+	b[14] = 0xc0;
+	give(SCSI_READ_CAPACITY_16, 0, b, sizeof b);
+	assert_int_equal(facts_evaluate(&f, &e), 0);
+	assert_true(f.disk.reads_zeroes && f.disk.zeroes_fast);
+	give(SCSI_INQUIRY, 0xb2, "\0\xb2\0\4\0\x80\0\0", 8); // UNMAP alone
+	assert_int_equal(facts_evaluate(&f, &e), 0);
+	assert_false(f.disk.zeroes_fast);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, good)
@@ -340,6 +425,10 @@ int main(void)
 		T(the_best_designator_names_the_disk),
 		T(a_designator_of_another_kind_is_no_name_and_no_port_group),
 		T(the_longest_name_is_cut_to_its_room),
+		T(extents_tell_holes_of_a_disk_that_reads_them_as_zeroes),
+		T(extents_stay_in_their_range),
+		T(descriptors_that_lie_are_data),
+		T(only_a_disk_that_unmaps_zeroes_fast),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

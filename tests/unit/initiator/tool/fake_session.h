@@ -38,6 +38,7 @@ static struct {
 	int lost_at;	      // the session is lost instead of this WRITE, from 1 on; 0: never
 	char new_serial;      // of the disk after that; 0: the same. A new one is filled with 0xee
 	uint64_t more_blocks; // than BLOCKS
+	bool is_thin;	      // which GET LBA STATUS does not tell
 	_Atomic int refusals; // of an unavailable group
 	bool has_ways;	      // the sessions' configuration is a struct way *
 	struct fake_reservation pr;
@@ -140,7 +141,10 @@ static void capacity(struct scsi_cmd *c)
 	put_be32(long_form + 8, BLOCK);
 	put_be32(short_form, (uint32_t)(BLOCKS + far.more_blocks - 1));
 	put_be32(short_form + 4, BLOCK);
-	if (c->cdb[0] == 0x25)
+	long_form[14] = far.is_thin ? 0xc0 : 0;
+	if (c->cdb[0] == 0x9e && (c->cdb[1] & 0x1f) != 0x10)
+		refuse(c);
+	else if (c->cdb[0] == 0x25)
 		give(c, short_form, sizeof short_form);
 	else
 		give(c, long_form, sizeof long_form);

@@ -13,11 +13,22 @@
 #define IHAVEOPT 0x49484156454f5054ull
 #define REPLY	 0x0003e889045565a9ull
 
-enum { EXPORT_NAME = 1, ABORT = 2, LIST = 3, STARTTLS = 5, INFO = 6, GO = 7 };
-enum { ACK = 1, SERVER = 2, INFORMATION = 3 };
+enum {
+	EXPORT_NAME = 1,
+	ABORT = 2,
+	LIST = 3,
+	STARTTLS = 5,
+	INFO = 6,
+	GO = 7,
+	STRUCTURED = 8,
+	LIST_CONTEXTS = 9,
+	SET_CONTEXTS = 10
+};
+enum { ACK = 1, SERVER = 2, INFORMATION = 3, CONTEXT = 4 };
 #define UNSUPPORTED 0x80000001u
 #define INVALID	    0x80000003u
 #define UNKNOWN	    0x80000006u
+#define TOO_BIG	    0x80000009u
 
 static struct negotiation n;
 static uint8_t out[NEGOTIATION_OUT_MAX];
@@ -37,7 +48,8 @@ static int begin_with(uint32_t flags)
 							  .block_size = 512,
 							  .preferred = 4096,
 							  .data_max = 32 << 20,
-							  .flags = 0x6d };
+							  .flags = 0x6d,
+							  .context = 9 };
 	uint8_t b[4];
 	assert_int_equal(negotiation_begin(&n, &export, out), 18);
 	assert_memory_equal(out, "NBDMAGICIHAVEOPT\0\3", 18);
@@ -172,6 +184,96 @@ static void lengths_that_lie_are_refused(void **state)
 	}
 }
 
+static void structured_replies_permit_df(void **state)
+{
+	option(STRUCTURED, "x", 1);
+	expect(0, STRUCTURED, INVALID, 0);
+	assert_false(n.is_structured);
+	option(STRUCTURED, NULL, 0);
+	assert_int_equal(expect(0, STRUCTURED, ACK, 0), out_len);
+	assert_true(n.is_structured);
+	option(GO, "\0\0\0\0\0\0", 6);
+	assert_int_equal(get_be16(out + 30), 0x6d | 0x80);
+}
+
+static void expect_context(uint32_t kind, uint32_t id)
+{
+	size_t at = expect(0, kind, CONTEXT, 4 + 15);
+	assert_int_equal(get_be32(out + 20), id);
+	assert_memory_equal(out + 24, "base:allocation", 15);
+	assert_int_equal(expect(at, kind, ACK, 0), out_len);
+}
+
+#define QUERY(text) "\0\0\0\4disk\0\0\0\1\0\0\0" text
+
+static void base_allocation_is_set(void **state)
+{
+	option(STRUCTURED, NULL, 0);
+	option(SET_CONTEXTS, "\0\0\0\0\0\0\0\2\0\0\0\1x\0\0\0\17base:allocation", 32);
+	expect_context(SET_CONTEXTS, 9);
+	assert_true(n.has_allocation);
+	option(SET_CONTEXTS, QUERY("\5") "base:", 21); // replaces it; no wildcard here
+	assert_int_equal(expect(0, SET_CONTEXTS, ACK, 0), out_len);
+	assert_false(n.has_allocation);
+}
+
+static void contexts_are_listed(void **state)
+{
+	static const struct {
+		const char *data;
+		uint32_t len;
+		bool finds;
+	} rows[] = {
+		{"\0\0\0\0\0\0\0\0",	      8,	 true },
+		{ QUERY("\5") "base:",	       21, true },
+		{ QUERY("\17") "base:allocation", 31, true },
+		{ QUERY("\14") "base:another",    28, false},
+		{ QUERY("\0"),		       16, false},
+	};
+	option(STRUCTURED, NULL, 0);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		option(LIST_CONTEXTS, rows[i].data, rows[i].len);
+		if (rows[i].finds)
+			expect_context(LIST_CONTEXTS, 0);
+		else
+			assert_int_equal(expect(0, LIST_CONTEXTS, ACK, 0), out_len);
+		assert_false(n.has_allocation);
+	}
+}
+
+static void contexts_need_structured_replies(void **state)
+{
+	option(SET_CONTEXTS, QUERY("\17") "base:allocation", 31);
+	expect(0, SET_CONTEXTS, INVALID, 0);
+	assert_false(n.has_allocation);
+}
+
+static void queries_that_lie_set_nothing(void **state)
+{
+	static const struct {
+		const char *data;
+		uint32_t len, error;
+	} rows[] = {
+		{"\0\0\0\0",				  4,	 INVALID},
+		{ "\xff\xff\xff\xff\0\0\0\1",		      8,	 INVALID},
+		{ "\0\0\0\1x\0\0\0",			     8,	INVALID},
+		{ "\0\0\0\1x\0\0\0\0",			       9,  UNKNOWN},
+		{ "\0\0\0\0\0\0\0\1",			      8,	 INVALID},
+		{ "\0\0\0\0\0\0\0\1\xff\xff\xff\xff",	      12, INVALID},
+		{ QUERY("\17") "base:allocation!",		   32, INVALID},
+		{ "\0\0\0\0\0\0\0\2\0\0\0\17base:allocation", 27, INVALID},
+		{ "\0\0\0\0\0\0\0\x41",			8,  TOO_BIG},
+	};
+	option(STRUCTURED, NULL, 0);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		option(SET_CONTEXTS, QUERY("\17") "base:allocation", 31);
+		assert_true(n.has_allocation);
+		option(SET_CONTEXTS, rows[i].data, rows[i].len);
+		expect(0, SET_CONTEXTS, rows[i].error, 0);
+		assert_false(n.has_allocation);
+	}
+}
+
 static void wrong_bytes_end_it(void **state)
 {
 	uint8_t b[16] = { 0 };
@@ -198,12 +300,22 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, begin)
 	const struct CMUnitTest tests[] = {
-		T(go_begins_the_transmission),	 T(info_does_not),
-		T(go_begins_the_transmission),	 T(info_and_go_tell_the_block_sizes),
-		T(list_names_the_export),	 T(export_name_has_zeroes_unless_refused),
-		T(abort_is_acknowledged),	 T(what_it_does_not_have_is_refused),
-		T(lengths_that_lie_are_refused), T(wrong_bytes_end_it),
+		T(go_begins_the_transmission),
+		T(info_does_not),
+		T(go_begins_the_transmission),
+		T(info_and_go_tell_the_block_sizes),
+		T(list_names_the_export),
+		T(export_name_has_zeroes_unless_refused),
+		T(abort_is_acknowledged),
+		T(what_it_does_not_have_is_refused),
+		T(lengths_that_lie_are_refused),
+		T(wrong_bytes_end_it),
 		T(options_without_end_end_it),
+		T(structured_replies_permit_df),
+		T(base_allocation_is_set),
+		T(contexts_are_listed),
+		T(contexts_need_structured_replies),
+		T(queries_that_lie_set_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
