@@ -98,19 +98,6 @@ static struct json_object *change_after(const struct config *c, unsigned steps)
 	return next.change;
 }
 
-// The commands between that generation and the configuration, for json_object_put().
-static struct json_object *commands_since(const struct config *c, unsigned steps)
-{
-	struct json_object *all = json_object_new_array();
-	for (; steps; steps--) {
-		struct json_object *change = change_after(c, steps);
-		json_each (command, json_field(change, "commands"))
-			json_object_array_add(all, json_object_get(command));
-		json_object_put(change);
-	}
-	return all;
-}
-
 // Whether that generation was the running configuration, not a file of another program.
 static bool was_running(const struct config *c, unsigned steps)
 {
@@ -139,13 +126,11 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 		.is_apply = true,
 		.is_undo = true,
 		.may_be_empty = was_running(c, (unsigned)steps),
-		.undone = commands_since(c, (unsigned)steps),
 		.is_forced = arg_bool(a, "force", false),
 	};
 	int code = document_read(path, &doc, e);
 	if (!code)
 		code = plan_run(c, doc, path, &o, r, e);
-	json_object_put(o.undone);
 	json_object_put(doc);
 	return code;
 }
