@@ -98,6 +98,28 @@ static struct json_object *change_after(const struct config *c, unsigned steps)
 	return next.change;
 }
 
+// The paths of the disks that a change has reset, whose data no undo brings back.
+static void say_resets(struct json_object *change, struct reply *r)
+{
+	json_each (command, json_field(change, "commands")) {
+		const char *text = json_scalar(command), *at = text ? strstr(text, " reset") : NULL;
+		if (at && !strncmp(text, "/backstores/", strlen("/backstores/")) &&
+		    strchr(" ", at[strlen(" reset")]))
+			reply_say(r,
+				  "Note: undo does not bring back what reset has discarded: %.*s",
+				  (int)(at - text), text);
+	}
+}
+
+static void say_all_resets(const struct config *c, unsigned steps, struct reply *r)
+{
+	for (; steps; steps--) {
+		struct json_object *change = change_after(c, steps);
+		say_resets(change, r);
+		json_object_put(change);
+	}
+}
+
 // Whether that generation was the running configuration, not a file of another program.
 static bool was_running(const struct config *c, unsigned steps)
 {
@@ -131,6 +153,8 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 	int code = document_read(path, &doc, e);
 	if (!code)
 		code = plan_run(c, doc, path, &o, r, e);
+	if (!code)
+		say_all_resets(c, (unsigned)steps, r);
 	json_object_put(doc);
 	return code;
 }

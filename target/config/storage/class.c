@@ -171,7 +171,8 @@ static const struct command_row object_commands[] = {
 		  "new size (default: the current size of the storage)" }),
 	  "Grow the storage, or detect its new size.", false, resize, .is_report = true },
 	{ "reset", PARAMS(
-		{ "force", PARAM_BOOL, false, "false", "true: reset it even if in use" }),
+		{ "force", PARAM_BOOL, false, "false", "true: reset it even if in use" },
+		{ "confirm", PARAM_BOOL, false, "false", "true: required to confirm, unless force=true" }),
 	  "Discard what was written over the base: the disk is as the base again.", false,
 	  storage_reset },
 	{ "saveconfig", PARAMS(
