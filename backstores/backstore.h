@@ -18,7 +18,7 @@ struct bs_scsi;
 
 // How to open a backstore: the union of all types' options. Strings are borrowed
 // for the call. A type's option rows say which fields it takes and requires; name,
-// block_size and is_new belong to all. Start from backstore_config_init().
+// block_size, is_new and accepts_data belong to all. Start from backstore_config_init().
 struct bs_config {
 	const char *name;    // of the storage object, for messages
 	const char *dev;     // file or device path
@@ -26,18 +26,19 @@ struct bs_config {
 	uint32_t block_size; // logical block length: 512, 1024, 2048 or 4096; 0 for the type's
 			     // default
 	bool readonly;
-	bool write_back;  // fileio: the same as cache=writeback
-	uint32_t cache;	  // fileio, block: enum bs_cache
-	bool iopoll;	  // fileio, block: poll the device for completions
-	bool nullio;	  // ramdisk: no memory, reads zeroes
-	bool hugepages;	  // ramdisk: memory from the machine's pool of 2 MiB pages
-	bool sparse;	  // fileio: leave holes (default true); false reserves the space
-	bool exclusive;	  // block: false: other programs may open it too (default true)
-	bool force;	  // open a device although it is mounted, in use, or not empty
-	const char *base; // fileio: the image that dev is an overlay of; NULL: none
-	uint32_t overlay; // fileio: enum bs_overlay
-	bool is_new;	  // created now, not restored from a saved file: a block device with signs
-			  // of data is refused unless force
+	bool write_back;   // fileio: the same as cache=writeback
+	uint32_t cache;	   // fileio, block: enum bs_cache
+	bool iopoll;	   // fileio, block: poll the device for completions
+	bool nullio;	   // ramdisk: no memory, reads zeroes
+	bool hugepages;	   // ramdisk: memory from the machine's pool of 2 MiB pages
+	bool sparse;	   // fileio: leave holes (default true); false reserves the space
+	bool exclusive;	   // block: false: other programs may open it too (default true)
+	bool force;	   // open a device although it is mounted, in use, or not empty
+	const char *base;  // fileio: the image that dev is an overlay of; NULL: none
+	uint32_t overlay;  // fileio: enum bs_overlay
+	bool is_new;	   // created now, not restored from a saved file: a block device with signs
+			   // of data is refused unless force or accepts_data
+	bool accepts_data; // of a block device; it is opened as exclusively as an empty one
 };
 
 // One row per option; the shell's parameters, help, completion and validation come from it.
@@ -245,6 +246,7 @@ struct backstore_type {
 	// types with is_passthrough implement it.
 	void (*scsi)(struct backstore *bs, struct bs_scsi *io);
 	bool is_passthrough;
+	bool inspects; // a new one refuses a block device with signs of data
 };
 
 struct backstore {

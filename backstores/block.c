@@ -132,7 +132,7 @@ static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev,
 {
 	int r = claim_take(&f->claim, f->fd, config->readonly ? CLAIM_READ : CLAIM_WRITE,
 			   f->bs.name, config->dev, e);
-	if (r == 0 && config->is_new && !config->force)
+	if (r == 0 && config->is_new && !config->force && !config->accepts_data)
 		r = device_refuse_signed(f->fd, config->dev, e);
 	if (r == 0)
 		r = settle_block_size(&f->bs.limits, f->fd, config, e);
@@ -191,6 +191,7 @@ const struct backstore_type block_type = {
 	.name = "block",
 	.help = "a block device",
 	.options = block_options,
+	.inspects = true,
 	.size = sizeof(struct fdstore),
 	.open = block_open,
 	.close = fdstore_close,

@@ -245,7 +245,6 @@ int device_refuse_signed(int fd, const char *path, struct err *e)
 	if (!device_signature(fd, what, sizeof(what)))
 		return 0;
 	return err_set(e, -EBUSY,
-		       "%s: not empty: %s (set force=true to serve it as it is, or erase it with "
-		       "wipefs -a)",
+		       "%s: not empty: %s (set force=true to serve it with its data, which stays)",
 		       path, what);
 }

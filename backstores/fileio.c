@@ -397,7 +397,7 @@ static int set_up(struct fileio *f, const struct bs_config *config, bool is_new,
 		return r;
 	r = claim_take(&f->fds.claim, f->fds.fd, config->readonly ? CLAIM_READ : CLAIM_WRITE,
 		       f->fds.bs.name, config->dev, e);
-	if (r == 0 && f->is_device && config->is_new && !config->force)
+	if (r == 0 && f->is_device && config->is_new && !config->force && !config->accepts_data)
 		r = device_refuse_signed(f->fds.fd, config->dev, e);
 	if (r < 0)
 		return r;
@@ -507,6 +507,7 @@ const struct backstore_type fileio_type = {
 	.name = "fileio",
 	.help = "a disk in a file",
 	.options = fileio_options,
+	.inspects = true,
 	.size = sizeof(struct fileio),
 	.open = fileio_open,
 	.close = fileio_close,

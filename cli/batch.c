@@ -2,6 +2,7 @@
 // Many lines from a file or a pipe. Lines that are available without waiting go to the daemon in
 // one request and are saved as one change; otherwise the behaviour is that of single lines.
 #include <errno.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ struct batch {
 	struct queued *queue;
 	unsigned count, number;
 	size_t bytes;	    // of the lines in the queue
-	enum status failed; // the last failure
+	enum status failed; // the last failure, unless is_done()
 	bool has_ended;
 };
 
@@ -69,6 +70,52 @@ static ssize_t fill(struct batch *b)
 	return n < 0 ? -errno : n;
 }
 
+// ---- as targetcli ----
+
+// Whether the storage object that the line creates at path exists for its file or device.
+static bool has_storage(struct shell *s, const char *path, const struct line *l)
+{
+	const char *name = line_value(l, "name", 0), *dev = line_value(l, "dev", 1);
+	struct json_object *o = NULL;
+	struct err ignored;
+	if (line_named(l, "file_or_dev"))
+		dev = line_named(l, "file_or_dev");
+	char *full = name ? path_join(path, name) : NULL;
+	bool is_there = full && !shell_call(s, "tree.info", params_at(full), &o, &ignored);
+	const char *has = is_there ? text_field(o, "dev") : "";
+	is_there = is_there && (!*has || (dev && !strcmp(has, dev)));
+	json_object_put(o);
+	free(full);
+	return is_there;
+}
+
+static bool has_created(struct shell *s, const char *path, const struct line *l)
+{
+	if (!strncmp(path, "/backstores/", strlen("/backstores/")))
+		return has_storage(s, path, l);
+	// A number may be that of another disk.
+	return fnmatch("/*/luns", path, 0) || !line_value(l, "lun", 1);
+}
+
+// Whether a line failed because what it asks for is there already: the object that it creates
+// exists, on the same device, or the one that it deletes does not. Programs repeat their batches
+// after they were interrupted, and targetcli lets them.
+static bool is_done(struct shell *s, const struct line *l, enum status status)
+{
+	struct err ignored;
+	char *path = NULL;
+	if (!l->command)
+		return false;
+	if (status == STATUS_NOT_FOUND)
+		return !strcmp(l->command, "delete");
+	if (status != STATUS_EXISTS || strcmp(l->command, "create") ||
+	    shell_path(s->cwd, l->path ? l->path : ".", &path, &ignored) < 0)
+		return false;
+	bool is_there = has_created(s, path, l);
+	free(path);
+	return is_there;
+}
+
 // ---- the queue ----
 
 // A failed line. l, text: NULL: unknown.
@@ -78,7 +125,8 @@ static enum status tell(struct batch *b, unsigned number, const struct line *l, 
 	struct origin o = { .name = b->name, .number = number, .text = text };
 	if (status == STATUS_OK)
 		return status;
-	b->failed = status;
+	if (!b->shell->is_targetcli || !l || !is_done(b->shell, l, status))
+		b->failed = status;
 	return failure_tell(b->shell, &o, l, at, status, e);
 }
 

@@ -42,6 +42,7 @@ const struct option_row flag_rows[] = {
 	{0, "revision", "N", "change nothing unless the configuration has this revision (shown by --json)", 0, on_revision},
 	{'c', "file", "FILE", "run the lines of a file; stop at the first error and name its line", AT(file)},
 	{0, "keep-going", NULL, "continue a batch after errors, then exit non-zero", AT(keeps_going)},
+	{0, "targetcli", NULL, "as targetcli: create accepts a device that is not empty; to create what exists and to delete what is missing do not fail a batch", AT(is_targetcli)},
 	{0, "color", "WHEN", "auto (at a terminal, and without $NO_COLOR), always, never", 0, on_color},
 	{0, "complete", "LINE", "print completions of the last word, for shells", AT(complete)},
 	{'v', "version", NULL, "show the version", AT(wants_version)},

@@ -13,7 +13,7 @@ struct flags {
 	const char *file;     // lines to run, NULL: none
 	const char *complete; // a line whose last word to complete, NULL: none
 	enum color color;
-	bool is_json, keeps_going, wants_help, wants_version;
+	bool is_json, keeps_going, is_targetcli, wants_help, wants_version;
 	bool has_revision;
 	uint64_t revision; // required revision of the configuration
 };

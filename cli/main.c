@@ -120,6 +120,7 @@ int main(int argc, char **argv)
 		return (int)status;
 	}
 	s.keeps_going = f.keeps_going;
+	s.is_targetcli = f.is_targetcli;
 	s.has_revision = f.has_revision;
 	s.revision = f.revision;
 	s.look.when = f.color;

@@ -38,7 +38,7 @@ void shell_done(struct shell *s)
 static int run_there(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
 	struct json_object *o, *params;
-	int r = shell_params_at(path, l, &params, e);
+	int r = shell_params_at(s, path, l, &params, e);
 	if (!r)
 		r = shell_ask(s, params, &o, e);
 	if (r < 0)

@@ -102,7 +102,7 @@ int global_set(struct shell *s, const char *path, const struct line *l, struct e
 {
 	struct change c;
 	struct json_object *params = NULL, *answer = NULL;
-	int r = shell_params_at(path, l, &params, e);
+	int r = shell_params_at(s, path, l, &params, e);
 	if (!r)
 		r = check(s, l, &c, e);
 	if (r < 0) {

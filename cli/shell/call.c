@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls of the daemon for lines of the shell.
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,26 @@ static struct json_object *line_params(const char *path, const struct line *l)
 	return run_params(path, l->command, list, named);
 }
 
+// Whether create at path creates a storage object, possibly for a device that it is given.
+static bool creates_storage(const char *path)
+{
+	static const char *const places[] = { "/backstores/block", "/backstores/fileio", "/*/luns",
+					      "/*/acls/*" };
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (!fnmatch(places[i], path, 0))
+			return true;
+	return false;
+}
+
+// With --targetcli create accepts a device with data. It opens the device exclusively, as always.
+static void put_targetcli(const char *path, const struct line *l, struct json_object *params)
+{
+	struct json_object *named = json_object_object_get(params, "named");
+	if (strcmp(l->command, "create") || !creates_storage(path) || line_named(l, "inspect"))
+		return;
+	json_object_object_add(named, "inspect", json_object_new_string("false"));
+}
+
 void shell_saw(struct shell *s, struct json_object *answer)
 {
 	struct json_object *revision = json_field(answer, "revision");
@@ -77,12 +98,16 @@ void shell_saw(struct shell *s, struct json_object *answer)
 	s->has_transaction = flag_field(answer, "transaction");
 }
 
-int shell_params_at(const char *path, const struct line *l, struct json_object **ret, struct err *e)
+int shell_params_at(const struct shell *s, const char *path, const struct line *l,
+		    struct json_object **ret, struct err *e)
 {
 	int r = line_refuse_twice(l, e);
-	if (!r)
-		*ret = line_params(path, l);
-	return r;
+	if (r < 0)
+		return r;
+	*ret = line_params(path, l);
+	if (s->is_targetcli)
+		put_targetcli(path, l, *ret);
+	return 0;
 }
 
 int shell_ask(struct shell *s, struct json_object *params, struct json_object **ret, struct err *e)
@@ -125,7 +150,7 @@ int shell_params(struct shell *s, const struct line *l, struct json_object **ret
 	char *path = NULL;
 	int r = shell_path(s->cwd, l->path ? l->path : ".", &path, e);
 	if (!r)
-		r = shell_params_at(path, l, ret, e);
+		r = shell_params_at(s, path, l, ret, e);
 	free(path);
 	return r;
 }

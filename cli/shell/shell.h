@@ -20,6 +20,7 @@ struct shell {
 	uint64_t revision;
 	bool has_transaction; // begun here, and open at the daemon's last response
 	bool keeps_going;     // a batch continues after an error
+	bool is_targetcli;    // lines behave as targetcli's where that differs
 	bool is_interactive;  // interactive: saves paths and history
 	bool has_own_stdin;   // standard input is the batch
 	char *cwd;	      // absolute path
@@ -68,8 +69,8 @@ int shell_call_text(struct shell *s, const char *method, struct json_object *par
 		    struct err *e);
 // The same for a line at an absolute path, and tree.run with the parameters: takes ownership of
 // params.
-int shell_params_at(const char *path, const struct line *l, struct json_object **ret,
-		    struct err *e);
+int shell_params_at(const struct shell *s, const char *path, const struct line *l,
+		    struct json_object **ret, struct err *e);
 int shell_ask(struct shell *s, struct json_object *params, struct json_object **ret, struct err *e);
 // The resulting revision, and whether a transaction is open.
 void shell_saw(struct shell *s, struct json_object *answer);

@@ -138,7 +138,8 @@ class Seat:
         return os.stat(self.path).st_blocks * 512
 
     def reset(self):
-        self.farm.shell(f"/backstores/fileio/{self.name}", "reset", text="is as its base")
+        self.farm.shell(f"/backstores/fileio/{self.name}", "reset", "confirm=true",
+                        text="is as its base")
 
 
 class Farm:

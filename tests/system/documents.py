@@ -208,12 +208,12 @@ def apply_asks_before_data_is_lost(scratch):
 
 
 def undo_asks_before_data_is_lost(scratch):
-    """Of a disk that it would replace, and of one that it would delete."""
+    """Of a disk that it would delete; one that has grown keeps its size and data."""
     daemon, target = start(scratch)
     with daemon, Client(daemon) as client:
         client.run("resize", "12M", path="/backstores/ramdisk/rd0")
         write(target)
-        client.refused("the data of RAM disk rd0 would be lost (force=true)", "undo")
+        client.refused("ramdisk rd0: size: cannot shrink", "undo")
         check(holds_what_was_written(target) and size_of(daemon) == 12 << 20, "undone")
         farblock.eventually("the session ends", lambda: not daemon.rpc("session.list"))
         client.run("delete", "0", path=f"/iscsi/{target.iqn}/tpg1/luns")

@@ -140,7 +140,7 @@ def reset_is_refused_in_use_and_forced_with_an_attention(scratch):
         write(session, MIB, bytes(4096))
         check(attentions(session) == [], "the attention is reported again")
         session.logout()
-        shell("/backstores/fileio/m0", "reset", text="m0 is as its base")
+        shell("/backstores/fileio/m0", "reset", "confirm=true", text="m0 is as its base")
         other = session_at(target.url())
         check(content(other) == want, "the second reset changed nothing")
         other.logout()
@@ -153,7 +153,28 @@ def reset_is_refused_while_an_idle_session_sees_the_disk(scratch):
         shell, session = Shell(daemon), session_at(target.url())
         shell("/backstores/fileio/m0", "reset", status=5, text="m0: in use by iqn.2025-01.org.farblock:test")
         session.logout()
-        shell("/backstores/fileio/m0", "reset", text="m0 is as its base")
+        shell("/backstores/fileio/m0", "reset", "confirm=true", text="m0 is as its base")
+        daemon.stop()
+
+
+def reset_asks_before_data_is_lost_and_undo_tells_that_it_is(scratch):
+    base = image(scratch)
+    with served(scratch, base) as (daemon, target), open(base, "rb") as golden:
+        shell, session = Shell(daemon), session_at(target.url())
+        write(session, 0, bytes(MIB))
+        session.logout()
+        shell("/backstores/fileio/m0", "reset", status=8, text="confirm=true")
+        session = session_at(target.url())
+        check(read(session, 0, MIB) == bytes(MIB), "a reset without confirmation changes the disk")
+        session.logout()
+        shell("/backstores/null", "create", "n0", "1M")
+        shell("/backstores/fileio/m0", "reset", "confirm=true", text="m0 is as its base")
+        shell("undo", "2", text="Note: undo does not bring back what reset has discarded: "
+                                "/backstores/fileio/m0")
+        check("n0" not in shell("ls", "/backstores"), "the change before the reset is not undone")
+        session = session_at(target.url())
+        check(content(session) == golden.read(), "the disk is not as its image")
+        session.logout()
         daemon.stop()
 
 
@@ -163,7 +184,7 @@ def a_reset_survives_a_kill(scratch):
         session = session_at(target.url())
         write(session, 0, bytes(MIB))
         session.logout()
-        Shell(daemon)("/backstores/fileio/m0", "reset", text="m0 is as its base")
+        Shell(daemon)("/backstores/fileio/m0", "reset", "confirm=true", text="m0 is as its base")
         daemon.kill()
         daemon.start()
         session = session_at(target.url())
@@ -177,13 +198,13 @@ def a_reset_makes_a_removed_overlay_again(scratch):
     base = image(scratch)
     with served(scratch, base, 2) as (daemon, target), open(base, "rb") as golden:
         os.unlink(scratch.file("m1.ov"))
-        Shell(daemon)("/backstores/fileio/m1", "reset", text="m1 is as its base")
+        Shell(daemon)("/backstores/fileio/m1", "reset", "confirm=true", text="m1 is as its base")
         daemon.stop()
         os.unlink(scratch.file("m0.ov"))
         daemon.start()
         shell = Shell(daemon)
         shell("ls", "/backstores/fileio", text="waiting: fileio m0")
-        shell("/backstores/fileio/m0", "reset", text="m0 is as its base")
+        shell("/backstores/fileio/m0", "reset", "confirm=true", text="m0 is as its base")
         want = golden.read()
         for lun in range(2):
             session = session_at(target.url(lun), lun + 1)
@@ -205,7 +226,7 @@ def a_changed_image_is_refused_until_it_is_restored_or_the_disk_is_reset(scratch
         daemon.start()
         shell = Shell(daemon)
         shell("ls", "/backstores/fileio", text="waiting: fileio m0: base " + base)
-        shell("/backstores/fileio/m1", "reset", text="m1 is as its base")
+        shell("/backstores/fileio/m1", "reset", "confirm=true", text="m1 is as its base")
         session = iscsi.Session(target.url(1))
         session.ready()
         check(read(session, 8 * MIB, 4096) == bytes(4096), "the reset disk has the old image")
@@ -290,7 +311,7 @@ def clones_where_the_file_system_has_them(scratch):
         session = session_at(target.url())
         check(read(session, 0, MIB)[:8] == overlay.MAGIC, "the clone lost a write")
         session.logout()
-        shell("/backstores/fileio/m0", "reset", text="m0 is as its base")
+        shell("/backstores/fileio/m0", "reset", "confirm=true", text="m0 is as its base")
         session = session_at(target.url())
         check(content(session, 20 * MIB) == want + bytes(4 * MIB), "the clone was not reset")
         session.logout()
@@ -299,7 +320,8 @@ def clones_where_the_file_system_has_them(scratch):
 
 
 CASES = [ten_overlays_share_an_image, reset_is_refused_in_use_and_forced_with_an_attention,
-         reset_is_refused_while_an_idle_session_sees_the_disk, a_reset_survives_a_kill, a_reset_makes_a_removed_overlay_again,
+         reset_is_refused_while_an_idle_session_sees_the_disk,
+         reset_asks_before_data_is_lost_and_undo_tells_that_it_is, a_reset_survives_a_kill, a_reset_makes_a_removed_overlay_again,
          a_changed_image_is_refused_until_it_is_restored_or_the_disk_is_reset,
          an_image_that_appears_later_is_used_then, clones_where_the_file_system_has_them]
 

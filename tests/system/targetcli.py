@@ -3,10 +3,8 @@
 """The package farblock-targetcli: what it installs, how its targetcli is called, and the commands
 and files of Proxmox' "ZFS over iSCSI" with LIO, while a virtual machine is logged in."""
 
-import json
 import os
 import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
@@ -14,6 +12,7 @@ import farblock  # noqa: E402
 import iscsi  # noqa: E402
 import packages  # noqa: E402
 from farblock import check  # noqa: E402
+from targetcli_calls import Targetcli  # noqa: E402
 
 SAVED, LINK = "etc/farblock/saveconfig.json", "etc/target/saveconfig.json"
 FILES = """etc/target/saveconfig.json usr/bin/targetcli usr/share/doc/farblock-targetcli/changelog.gz
@@ -43,38 +42,18 @@ def keeps_what_was_there(scratch):
         check(text.read() == "theirs" and not os.path.lexists(f"{old}/{LINK}"), "it was lost")
 
 
-class Targetcli:
-    """Calls the package's targetcli by a line of sh, as ssh does."""
-
-    def __init__(self, root, daemon):
-        self.root = root
-        self.environment = {**os.environ, "FARBLOCK_SOCKET": daemon.socket_path, "PATH":
-                            f"{root}/usr/bin:{farblock.BUILD}:{os.environ['PATH']}"}
-
-    def __call__(self, words, status=0, text="", stdin=None):
-        done = subprocess.run(["sh", "-c", f"targetcli {words}"], text=True, input=stdin or "",
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
-                              env=self.environment, check=False)
-        what = f"{words}: exit status {done.returncode}: {done.stdout!r}"
-        check(done.returncode == status and text in done.stdout, what)
-        return done.stdout
-
-    def luns(self):
-        """LUNs by storage object, from the file that the plugin reads."""
-        with open(f"{self.root}/{LINK}", encoding="utf-8") as text:
-            saved = json.load(text)
-        return {lun["storage_object"]: lun["index"] for lun in saved["targets"][0]["tpgs"][0]["luns"]}
-
-
-def habits(targetcli, scratch):
+def habits(targetcli, scratch, link):
     targetcli("--version", text="targetcli version 2.1.53 (farblock ")
     targetcli("--disable-daemon ls", text="o- backstores")
     targetcli("'/backstores/ramdisk create' r1 1M", text="Created ramdisk r1")
     targetcli("/backstores/ramdisk delete nothing", status=1, text="No storage object named")
     said = targetcli("", stdin="cd /backstores/ramdisk\ncreate r1 1M\ncreate r2 1M\nexit\n")
     check("already exists" in said and "Created ramdisk r2" in said, f"a batch says {said}")
-    targetcli(f"saveconfig {targetcli.root}/{LINK}", text="Configuration saved to")
-    check(os.path.islink(f"{targetcli.root}/{LINK}"), "saveconfig replaced the link")
+    targetcli("", stdin="cd /backstores/ramdisk\ndelete r3\ndelete r1\n", text="Deleted")
+    said = targetcli("", status=1, stdin="cd /nothing\n/backstores/ramdisk create r1 1M\n")
+    check("Created ramdisk r1" in said, f"a batch ended at its first error: {said}")
+    targetcli(f"saveconfig {link}", text="Configuration saved to")
+    check(os.path.islink(link), "saveconfig replaced the link")
     copy = scratch.file("copy.json")
     targetcli(f"saveconfig {copy}")
     targetcli("clearconfig confirm=True", text="All configuration cleared")
@@ -115,9 +94,9 @@ def main():
         device = farblock.run(["losetup", "--find", "--show", image]).stdout.strip()
         try:
             with daemon:
-                targetcli = Targetcli(root, daemon)
+                targetcli = Targetcli(f"{root}/usr/bin", daemon, saved=f"{root}/{LINK}")
                 proxmox(targetcli, target, device)
-                habits(targetcli, scratch)
+                habits(targetcli, scratch, f"{root}/{LINK}")
         finally:
             farblock.run(["losetup", "-d", device])
     return 0

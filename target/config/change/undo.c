@@ -98,17 +98,26 @@ static struct json_object *change_after(const struct config *c, unsigned steps)
 	return next.change;
 }
 
-// The commands between that generation and the configuration, for json_object_put().
-static struct json_object *commands_since(const struct config *c, unsigned steps)
+// The paths of the disks that a change has reset, whose data no undo brings back.
+static void say_resets(struct json_object *change, struct reply *r)
 {
-	struct json_object *all = json_object_new_array();
+	json_each (command, json_field(change, "commands")) {
+		const char *text = json_scalar(command), *at = text ? strstr(text, " reset") : NULL;
+		if (at && !strncmp(text, "/backstores/", strlen("/backstores/")) &&
+		    strchr(" ", at[strlen(" reset")]))
+			reply_say(r,
+				  "Note: undo does not bring back what reset has discarded: %.*s",
+				  (int)(at - text), text);
+	}
+}
+
+static void say_all_resets(const struct config *c, unsigned steps, struct reply *r)
+{
 	for (; steps; steps--) {
 		struct json_object *change = change_after(c, steps);
-		json_each (command, json_field(change, "commands"))
-			json_object_array_add(all, json_object_get(command));
+		say_resets(change, r);
 		json_object_put(change);
 	}
-	return all;
 }
 
 // Whether that generation was the running configuration, not a file of another program.
@@ -139,13 +148,13 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 		.is_apply = true,
 		.is_undo = true,
 		.may_be_empty = was_running(c, (unsigned)steps),
-		.undone = commands_since(c, (unsigned)steps),
 		.is_forced = arg_bool(a, "force", false),
 	};
 	int code = document_read(path, &doc, e);
 	if (!code)
 		code = plan_run(c, doc, path, &o, r, e);
-	json_object_put(o.undone);
+	if (!code)
+		say_all_resets(c, (unsigned)steps, r);
 	json_object_put(doc);
 	return code;
 }

@@ -9,11 +9,10 @@ struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything; storage_is_meant()
 	bool is_dry;				// read only: opens no storage, no listeners
 	bool is_running;			// keeps and reports existing objects
-	bool is_apply;		    // ... changes them to match the document, deletes others
-	bool is_undo;		    // ... which was saved here before
-	bool may_be_empty;	    // ... and was the whole configuration then
-	struct json_object *undone; // ... commands that it undoes, an array
-	bool is_forced;		    // data of RAM disks may be lost (plan_run())
+	bool is_apply;	   // ... changes them to match the document, deletes others
+	bool is_undo;	   // ... which was saved here before
+	bool may_be_empty; // ... and was the whole configuration then
+	bool is_forced;	   // data of RAM disks may be lost (plan_run())
 	// An object, or NULL: the entries and values that are kept without effect. Each key says
 	// where and what, whatever else the document has; its value is the line for the user.
 	struct json_object *invalid;
@@ -24,8 +23,8 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 		     struct json_object *errors, struct err *e);
 
 // Whether the document can be applied, before anything changes (is_apply): -EBUSY with text if it
-// gives an open disk in a file or device another size, which cannot change. If undo does not undo a
-// resize of it, the disk keeps its size: a line is added to notes, unless NULL.
+// gives an open disk in a file or device another size, which cannot change. At an undo the disk,
+// also one in memory unless is_forced, keeps its size: a line is added to notes, unless NULL.
 int restore_check(struct config *c, struct json_object *doc, const struct restore_options *o,
 		  struct json_object *notes, struct err *e);
 

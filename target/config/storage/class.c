@@ -106,6 +106,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (c->prefs.export_backstore_name_as_model)
 		attr_set(attr_find(lu_attr_rows, "emulate_model_alias"), &s->attr, "1", NULL);
 	code = set_options(s, a, e);
+	s->accepts_data = !arg_bool(a, "inspect", true);
 	// A volatile cache is reported as one.
 	if (!code && asks_for_cache(s))
 		attr_set(attr_find(lu_attr_rows, "emulate_write_cache"), &s->attr, "1", NULL);
@@ -170,7 +171,8 @@ static const struct command_row object_commands[] = {
 		  "new size (default: the current size of the storage)" }),
 	  "Grow the storage, or detect its new size.", false, resize, .is_report = true },
 	{ "reset", PARAMS(
-		{ "force", PARAM_BOOL, false, "false", "true: reset it even if in use" }),
+		{ "force", PARAM_BOOL, false, "false", "true: reset it even if in use" },
+		{ "confirm", PARAM_BOOL, false, "false", "true: required to confirm, unless force=true" }),
 	  "Discard what was written over the base: the disk is as the base again.", false,
 	  storage_reset },
 	{ "saveconfig", PARAMS(
@@ -433,6 +435,8 @@ static void build_params(struct storage_type *st)
 		"wwn", PARAM_STRING, false, NULL, "unit serial, a UUID (default: generated)", NULL
 	};
 	add_options(st, &n, true);
+	if (st->type->inspects)
+		st->params[n++] = (struct param_row)PARAM_INSPECT;
 }
 
 static int init_type(struct config *c, struct storage_type *st, const struct backstore_type *type)

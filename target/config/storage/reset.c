@@ -60,6 +60,11 @@ int storage_reset(struct config *c, struct node *n, const struct args *a, struct
 		return err_set(e, -EROFS, "%s: read-only (delete it, create it without readonly)",
 			       n->name);
 	int code = seen_refuse(c, n, a, e);
+	if (!code && !arg_bool(a, "confirm", false) && !arg_bool(a, "force", false))
+		code = err_set(e, -EINVAL,
+			       "%s: what was written over its base would be lost, also for undo "
+			       "(confirm=true)",
+			       n->name);
 	if (!code)
 		code = storage_refuse_own_files(s, e);
 	if (!code)

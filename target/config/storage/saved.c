@@ -145,7 +145,7 @@ static const struct storage *held_by_what_goes(struct restore *r, const struct s
 }
 
 // Whether the option's text in the document equals the object's value.
-static bool is_same_option(const struct storage *s, int i, const char *text)
+static bool is_same_option(const struct storage *s, int i, const char *text, bool is_undo)
 {
 	const struct bs_option *o = &s->type->options[i];
 	uint64_t size = 0;
@@ -155,7 +155,8 @@ static bool is_same_option(const struct storage *s, int i, const char *text)
 	case BS_OPT_BOOL:
 		return is_yes(text) == is_yes(s->option[i]);
 	case BS_OPT_SIZE:
-		if (s->lu && storage_get_option(s, "dev")) // storage_check_size() has looked at it
+		// storage_check_size() has looked at it.
+		if (s->lu && (is_undo || storage_get_option(s, "dev")))
 			return true;
 		return !text || (!parse_size(text, &size, NULL) && size == storage_size(s));
 	default:
@@ -182,7 +183,9 @@ static bool is_same(struct restore *r, const struct node *n, struct json_object 
 	for (int i = 0; s->type->options[i].name; i++) {
 		const char *name = s->type->options[i].name;
 		const char *text = json_scalar(json_field(o, name));
-		if (!is_same_option(s, i, text ? text : json_scalar(json_field(options, name))))
+		if (!text)
+			text = json_scalar(json_field(options, name));
+		if (!is_same_option(s, i, text, r->options->is_undo && !r->options->is_forced))
 			return false;
 	}
 	return true;

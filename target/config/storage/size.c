@@ -36,26 +36,27 @@ static uint64_t size_in(const struct storage *s, struct json_object *o)
 	return size - size % lu_backstore(s->lu)->limits.block_size;
 }
 
-// Whether one of the commands is a resize of the disk.
-static bool has_resize(struct json_object *commands, const struct storage *s)
+// A disk in memory that a document describes, or NULL: it has no path, but a serial number.
+static const struct storage *same_memory(struct config *c, const char *plugin,
+					 struct json_object *o)
 {
-	char path[600], wanted[620];
-	node_path(&s->node, path, sizeof path);
-	int len = snprintf(wanted, sizeof wanted, "%s resize", path);
-	json_each (command, commands) {
-		const char *text = json_scalar(command);
-		if (text && !strncmp(text, wanted, (size_t)len))
-			return true;
-	}
-	return false;
+	const char *name = json_text(o, "name"), *wwn = json_text(o, "wwn");
+	struct storage_type *st = plugin && name ? storage_type_of(c, plugin) : NULL;
+	struct node *n = st ? node_child(&c->names, &st->node, name) : NULL;
+	const struct storage *s = n ? NODE_OF(const struct storage, n) : NULL;
+	bool is_same = s && s->lu && !storage_get_option(s, "dev") && has_size(s->type) && wwn &&
+		       !strcasecmp(wwn, s->wwn);
+	return is_same ? s : NULL;
 }
 
-// Undo of changes that did not resize the disk leaves its size, and says so.
+// Undo leaves the size of a disk, and says so.
 int storage_check_size(struct config *c, struct json_object *o, const struct restore_options *how,
 		       struct json_object *notes, struct err *e)
 {
 	const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
 	const struct storage *s = open_disk(c, plugin, json_text(o, "dev"));
+	if (!s && how->is_undo && !how->is_forced) // others recreate it
+		s = same_memory(c, plugin, o);
 	uint64_t wanted = s ? size_in(s, o) : 0, size = s ? storage_size(s) : 0;
 	struct err why = { 0 };
 	if (how->only_target || !name || !wanted || wanted == size ||
@@ -65,7 +66,7 @@ int storage_check_size(struct config *c, struct json_object *o, const struct res
 			   "%s %s: size: cannot %s from %" PRIu64 " to %" PRIu64 " bytes%s", plugin,
 			   name, wanted < size ? "shrink" : "grow", size, wanted,
 			   wanted < size ? "" : " (run resize)");
-	if (how->is_undo && notes && !has_resize(how->undone, s)) {
+	if (how->is_undo && notes) {
 		json_add_text(notes, why.text);
 		return 0;
 	}

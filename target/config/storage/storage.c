@@ -205,6 +205,7 @@ static int fill_config(const struct storage *s, bool is_new, struct bs_config *c
 	backstore_config_init(config, s->type);
 	config->name = s->node.name;
 	config->is_new = is_new;
+	config->accepts_data = s->accepts_data;
 	// The attribute of a new one is only a default.
 	config->block_size = is_new ? 0 : s->attr.block_size;
 	for (int i = 0; s->type->options[i].name; i++) {

@@ -17,7 +17,7 @@ struct storage_type {
 	const struct node_class *objects;		  // the class of its children
 	struct node_class class;			  // built from the type's option rows
 	struct command_row commands[3];			  // create, delete
-	struct param_row params[STORAGE_OPTIONS_MAX + 3]; // name, options, wwn, the end
+	struct param_row params[STORAGE_OPTIONS_MAX + 4]; // name, options, wwn, inspect, the end
 	struct attr_row options[STORAGE_OPTIONS_MAX + 1]; // in the saved file
 };
 
@@ -36,6 +36,7 @@ struct storage {
 	struct list waiting_link; // in config_storage.waiting while there is no lu
 	struct list luns;	  // struct lun, storage_link
 	unsigned lun_count;
+	bool accepts_data; // when it is created: of its device
 	bool is_busy;	   // in use elsewhere: waits until it is free
 	bool is_reset;	   // since it was opened: initiators learn of it at the next open
 	uint64_t disk;	   // of lu_set_disk(), when it was last opened
@@ -104,6 +105,14 @@ void storage_types_free(struct config *c);
 	for (unsigned s##_type = 0; s##_type < (c)->storage->type_count; s##_type++)               \
 		list_each (struct storage, s, &(c)->storage->types[s##_type].node.children,        \
 			   node.link)
+
+// Of commands that create a storage object for a device.
+#define PARAM_INSPECT                                                                              \
+	{                                                                                          \
+		"inspect", PARAM_BOOL, false, "true",                                              \
+			"false: accept a device with a filesystem, partition table or signature",  \
+			NULL                                                                       \
+	}
 
 // ---- object.c ----
 struct storage_type *storage_type_of(struct config *c, const char *name);

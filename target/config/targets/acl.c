@@ -137,7 +137,7 @@ static int create_mapping(struct config *c, struct node *n, const struct args *a
 	int number = number_pick(c, n, "mapped_lun", arg(a, "mapped_lun"), e);
 	if (number < 0)
 		return number;
-	int code = lun_for(c, tpg_of(n), arg(a, "tpg_lun_or_backstore"), &l, r, e);
+	int code = lun_for(c, tpg_of(n), a, &l, r, e);
 	if (code < 0)
 		return code;
 	if (is_mapped(l, n))
@@ -198,7 +198,8 @@ static int set_tag(struct restore *r, struct node *n, struct json_object *o, boo
 		{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator" }, \
 		{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL, \
 		  "LUN of the portal group, or path of a storage object" }, \
-		{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access" }), \
+		{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access" }, \
+		PARAM_INSPECT), \
 	  "Map a LUN for this initiator.", false, create_mapping }, \
 	{ "delete", PARAMS( \
 		{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3" }, \

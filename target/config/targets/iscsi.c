@@ -111,12 +111,21 @@ static int normal_target(const struct node *n, const struct args *a, char out[CH
 	return normal_name(arg(a, "wwn"), false, out, e);
 }
 
+static const char *discovery_warning(const struct auth_group *d)
+{
+	return d->enable && credentials_of(d) < CREDENTIALS_ONE_WAY
+		       ? "discovery requires CHAP, but has no userid and password: it is refused"
+		       : NULL;
+}
+
 static void summarize_iscsi(struct config *c, const struct node *n, struct summary *ret)
 {
-	static const char *const words[] = { "", "1-way disc auth, ", "mutual disc auth, " };
+	static const char *const words[] = { "", "disc auth, no credentials, ", "1-way disc auth, ",
+					     "mutual disc auth, " };
 	const struct auth_group *d = &NODE_OF(const struct fabric_node, n)->discovery;
-	const struct view_auth *v = &d->auth;
-	int kind = d->enable ? (v->mutual_userid[0] ? 2 : 1) : 0;
+	int kind = !d->enable ? 0 : discovery_warning(d) ? 1 : d->auth.mutual_userid[0] ? 3 : 2;
+	ret->warning = discovery_warning(d);
+	ret->is_broken = ret->warning;
 	snprintf(ret->text, sizeof ret->text, "%sTargets: %u", words[kind], n->child_count);
 }
 
@@ -275,13 +284,20 @@ static const struct command_row tpg_commands[] = {
 
 static int check_discovery(struct config *c, struct node *n, struct err *e)
 {
-	const struct auth_group *d = &NODE_OF(const struct fabric_node, n)->discovery;
-	int r = auth_check(d, e);
-	if (r < 0 || !d->enable || credentials_of(d) >= CREDENTIALS_ONE_WAY)
-		return r;
-	return err_set(e, -EINVAL,
-		       "discovery_auth: enable needs userid and password (set them in the same "
-		       "command)");
+	return auth_check(&NODE_OF(const struct fabric_node, n)->discovery, e);
+}
+
+// enable=1 may come first: refused, it would leave discovery open where the next lines succeed.
+static void warn_discovery(const struct node *n, const struct group_row *g,
+			   struct json_object *values, struct reply *r)
+{
+	const char *text = discovery_warning(&NODE_OF(const struct fabric_node, n)->discovery);
+	if (!text || strcmp(g->name, "discovery_auth"))
+		return;
+	reply_say(r, "Warning: %s.", text);
+	reply_say(r,
+		  "Either set credentials: /iscsi set discovery_auth userid=NAME password=SECRET");
+	reply_say(r, "or do not require them: /iscsi set discovery_auth enable=0");
 }
 
 // clang-format off
@@ -328,6 +344,7 @@ const struct node_class iscsi_class = {
 	.commands = iscsi_commands,
 	.child = {"No target %s", "Deleted Target %s.", .normal = normal_target},
 	.groups = iscsi_groups,
+	.warn = warn_discovery,
 	.summary = summarize_iscsi,
 };
 const struct node_class target_class = {

@@ -13,10 +13,10 @@ extern const struct group_row lun_groups[];
 // -ENOSPC.
 int number_pick(const struct config *c, struct node *n, const char *prefix, const char *text,
 		struct err *e);
-// The LUN of text: its number, or a storage object, file or device, for which a LUN is created if
-// missing. -ENOENT and errors of creating one.
-int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **ret, struct reply *r,
-	    struct err *e);
+// The LUN of tpg_lun_or_backstore: its number, or a storage object, file or device, for which a LUN
+// is created if missing. -ENOENT and errors of creating one.
+int lun_for(struct config *c, struct tpg *tpg, const struct args *a, struct lun **ret,
+	    struct reply *r, struct err *e);
 // tpg_lun: the number of l, or of the LUN that is missing. ret may be NULL.
 int mapped_lun_new(struct config *c, struct node **ret, struct node *acl, uint32_t number,
 		   struct lun *l, uint32_t tpg_lun, bool is_write_protected, struct err *e);

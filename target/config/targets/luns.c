@@ -68,8 +68,8 @@ static struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s
 
 // A storage object, or a new one for an existing file or device, named after its path, as in
 // targetcli.
-static int storage_for(struct config *c, const char *path, struct storage **ret, struct reply *r,
-		       struct err *e)
+static int storage_for(struct config *c, const char *path, const struct args *a,
+		       struct storage **ret, struct reply *r, struct err *e)
 {
 	struct stat st;
 	char name[NAME_MAX_LEN + 1];
@@ -93,6 +93,7 @@ static int storage_for(struct config *c, const char *path, struct storage **ret,
 	code = storage_new(c, &s, storage_type_of(c, plugin)->type, name, e);
 	if (code < 0)
 		return code;
+	s->accepts_data = !arg_bool(a, "inspect", true);
 	code = storage_set_option(s, "dev", path, e);
 	if (!code)
 		code = storage_open(s, true, e);
@@ -122,9 +123,10 @@ static int map_for_acls(struct config *c, struct tpg *tpg, struct lun *l, struct
 	return 0;
 }
 
-int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **ret, struct reply *r,
-	    struct err *e)
+int lun_for(struct config *c, struct tpg *tpg, const struct args *a, struct lun **ret,
+	    struct reply *r, struct err *e)
 {
+	const char *text = arg(a, "tpg_lun_or_backstore");
 	char name[16];
 	int number = number_of(text, "lun", 65535);
 	snprintf(name, sizeof name, "lun%d", number);
@@ -134,7 +136,7 @@ int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **re
 	if (number >= 0)
 		return err_set(e, -ENOENT, "no LUN %d", number);
 	struct storage *s;
-	int code = storage_for(c, text, &s, r, e);
+	int code = storage_for(c, text, a, &s, r, e);
 	if (code < 0)
 		return code;
 	*ret = lun_of_storage(tpg, s);
@@ -158,7 +160,7 @@ static int create_lun(struct config *c, struct node *n, const struct args *a, st
 	int number = number_pick(c, n, "lun", arg(a, "lun"), e);
 	if (number < 0)
 		return number;
-	int code = storage_for(c, arg(a, "storage_object"), &s, r, e);
+	int code = storage_for(c, arg(a, "storage_object"), a, &s, r, e);
 	if (code < 0)
 		return code;
 	if (lun_of_storage(tpg, s))
@@ -339,7 +341,8 @@ static const struct command_row luns_commands[] = {
 		  "path of a storage object, or of an existing file or device" },
 		{ "lun", PARAM_STRING, false, NULL, "3 or lun3 (default: the lowest free number)" },
 		{ "add_mapped_luns", PARAM_BOOL, false, NULL,
-		  "map the LUN in every ACL (default: see get global)" }),
+		  "map the LUN in every ACL (default: see get global)" },
+		PARAM_INSPECT),
 	  "Export a storage object as a LUN.", false, create_lun },
 	{ "delete", PARAMS(
 		{ "lun", PARAM_CHILD, true, NULL, "3 or lun3" },

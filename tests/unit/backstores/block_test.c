@@ -282,7 +282,7 @@ static void a_partition_table_is_named_and_refused(void **state)
 	mbr[511] = 0xaa;
 	assert_int_equal(pwrite(loop.fd, mbr, sizeof(mbr), 0), sizeof(mbr));
 	struct bs_config c = block_config();
-	must_refuse("block", &c, -EBUSY, "dos partition table", "wipefs");
+	must_refuse("block", &c, -EBUSY, "dos partition table", "force=true");
 }
 
 static void a_mounted_device_is_refused_with_its_mount_point(void **state)

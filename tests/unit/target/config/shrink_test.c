@@ -37,13 +37,13 @@ static char *named(const char *file, const char *rest)
 }
 
 // Undo, or a command with the file of before the resize.
-static void is_refused(const char *command, const char *values)
+static void is_refused(const char *command, const char *values, const char *disk)
 {
-	char *before = saved_text(), *after;
+	char *before = saved_text(), *after, text[120];
 	if (run("/", command, values) != -EBUSY)
 		fail_msg("%s: %s", command, message(0));
-	assert_string_equal(error.text,
-			    "fileio f: size: cannot shrink from 2097152 to 1048576 bytes");
+	snprintf(text, sizeof text, "%s: size: cannot shrink from 2097152 to 1048576 bytes", disk);
+	assert_string_equal(error.text, text);
 	after = saved_text();
 	assert_string_equal(before, after);
 	free(before);
@@ -56,9 +56,35 @@ static void undo_of_a_resize_is_refused(void **state)
 {
 	create_disk();
 	assert_int_equal(run(DISK, "resize", "[\"2M\"]"), 0);
-	is_refused("undo", NULL);
+	is_refused("undo", NULL, "fileio f");
+}
+
+// A disk cannot shrink; the other changes are undone, however many.
+static void undo_of_changes_before_a_resize_keeps_the_size(void **state)
+{
+	create_disk();
 	change_something_else();
-	is_refused("undo", "[\"2\"]");
+	assert_int_equal(run(DISK, "resize", "[\"2M\"]"), 0);
+	if (run("/", "undo", "[\"2\"]") < 0)
+		fail_msg("%s", error.text);
+	assert_string_equal(message(1), "Note: fileio f: size: cannot shrink from 2097152 to "
+					"1048576 bytes");
+	assert_false(exists("/backstores/null/n"));
+	assert_true(saves_size(LARGE));
+}
+
+static void undo_of_changes_before_a_resize_keeps_a_ram_disk(void **state)
+{
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd\", \"1M\"]"), 0);
+	change_something_else();
+	assert_int_equal(run("/backstores/ramdisk/rd", "resize", "[\"2M\"]"), 0);
+	is_refused("undo", NULL, "ramdisk rd");
+	if (run("/", "undo", "[\"2\"]") < 0)
+		fail_msg("%s", error.text);
+	assert_string_equal(message(1), "Note: ramdisk rd: size: cannot shrink from 2097152 to "
+					"1048576 bytes");
+	assert_false(exists("/backstores/null/n"));
+	assert_true(saves_size(LARGE));
 }
 
 static void a_document_with_a_smaller_size_is_refused(void **state)
@@ -66,10 +92,12 @@ static void a_document_with_a_smaller_size_is_refused(void **state)
 	create_disk();
 	assert_int_equal(run("/", "saveconfig", named("savefile", "")), 0);
 	assert_int_equal(run(DISK, "resize", "[\"2M\"]"), 0);
-	is_refused("plan", named("file", ""));
-	is_refused("apply", named("file", ""));
-	is_refused("restoreconfig", named("savefile", ", \"clear_existing\": \"true\", "
-						      "\"storage_object\": \"f\""));
+	is_refused("plan", named("file", ""), "fileio f");
+	is_refused("apply", named("file", ""), "fileio f");
+	is_refused("restoreconfig",
+		   named("savefile", ", \"clear_existing\": \"true\", "
+				     "\"storage_object\": \"f\""),
+		   "fileio f");
 }
 
 static void a_disk_restored_with_a_smaller_size_is_saved_with_its_own(void **state)
@@ -105,6 +133,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(undo_of_a_resize_is_refused),
+		T(undo_of_changes_before_a_resize_keeps_the_size),
+		T(undo_of_changes_before_a_resize_keeps_a_ram_disk),
 		T(a_document_with_a_smaller_size_is_refused),
 		T(a_disk_restored_with_a_smaller_size_is_saved_with_its_own),
 		T(undo_of_another_change_keeps_the_size),
