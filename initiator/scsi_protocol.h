@@ -79,6 +79,13 @@ struct scsi_session {
 	int end_res;
 	unsigned reconnects;
 
+	// The next login. A session that does not last is as good as a failed attempt.
+	uint64_t up_ns;	      // since when it is up, or logs out; 0: it is not
+	uint64_t lost_ns;     // since when it was not up for long
+	unsigned short_lives; // how often it was lost soon after a login, in a row
+	unsigned attempts;    // that the back-off counts
+	unsigned login_wait;  // seconds from the last failure to the next attempt
+
 	struct list waiting, flying; // commands, both in the order of submission
 	unsigned sent_count;	     // those that the protocol has
 	struct defer pump_defer;
@@ -106,6 +113,12 @@ void scsi_session_enter_up(struct scsi_session *s);
 // It is not: what was sent and may be retried returns to the queue. The rest ends now, but for what
 // the protocol still has (c->sent), which ends with scsi_cmd_ended().
 void scsi_session_lost(struct scsi_session *s);
+// How long to wait before the next attempt to log in, at least min: at first not, then longer each
+// time, up to 15; seconds. Starts again after a session that was up for 10 s.
+unsigned scsi_session_back_off(struct scsi_session *s, unsigned min);
+// How much of timeout, in seconds, is left to restore the session; 0: it is over. One that is lost
+// again within 10 s was not restored.
+unsigned scsi_session_time_left(const struct scsi_session *s, unsigned timeout);
 // It will not return: what commands end with is settled, checks end. scsi_session_lost() and
 // scsi_session_fail() follow when the connection is closing.
 void scsi_session_begin_end(struct scsi_session *s, const struct err *why);

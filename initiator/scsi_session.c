@@ -9,8 +9,10 @@
 
 #define NS_PER_SEC	   1000000000ull
 #define KEY_UNIT_ATTENTION 0x06
-#define ASC_RESET	   0x29 // power on, reset, I_T nexus loss
-#define TRIES_MAX	   8	// of one command, across connections
+#define ASC_RESET	   0x29		     // power on, reset, I_T nexus loss
+#define TRIES_MAX	   8		     // of one command, across connections
+#define STABLE_NS	   (10 * NS_PER_SEC) // a session that was up for as long was good
+#define BACK_OFF_MAX	   15		     // limit of seconds between two attempts
 
 static struct scsi_cmd *cmd_of(struct list *l)
 {
@@ -182,10 +184,40 @@ static void complete_all(struct list *over, int res)
 	}
 }
 
+// A target that ends each session at once, also in order, is not logged in to at its pace.
+static void note_loss(struct scsi_session *s)
+{
+	uint64_t now = worker_now(s->worker);
+	bool is_short = s->lost_ns && now - s->up_ns < STABLE_NS;
+	if (!s->up_ns)
+		return;
+	s->up_ns = 0;
+	s->short_lives = is_short ? s->short_lives + 1 : 0;
+	s->attempts = s->short_lives;
+	if (!is_short)
+		s->lost_ns = now;
+}
+
+unsigned scsi_session_back_off(struct scsi_session *s, unsigned min)
+{
+	unsigned n = s->attempts++;
+	unsigned wait = n ? 1u << (n < 5 ? n - 1 : 4) : 0;
+	wait = wait < min ? min : wait;
+	s->login_wait = wait < BACK_OFF_MAX ? wait : BACK_OFF_MAX;
+	return s->login_wait;
+}
+
+unsigned scsi_session_time_left(const struct scsi_session *s, unsigned timeout)
+{
+	uint64_t now = worker_now(s->worker), end = s->lost_ns + timeout * NS_PER_SEC;
+	return now < end ? (unsigned)((end - now + NS_PER_SEC - 1) / NS_PER_SEC) : 0;
+}
+
 void scsi_session_lost(struct scsi_session *s)
 {
 	struct list over;
 	list_init(&over);
+	note_loss(s);
 	s->is_up = false;
 	scsi_tmfs_lost(s);
 	// From the last to the first, to keep the order at the head of the queue.
@@ -225,6 +257,7 @@ void scsi_session_enter_up(struct scsi_session *s)
 		return;
 	s->reconnects += is_again;
 	s->is_up = s->was_up = true;
+	s->up_ns = worker_now(s->worker);
 	s->is_settled = false;
 	s->ops.up(s);
 	if (s->is_up && is_again)
@@ -468,6 +501,8 @@ void scsi_session_info(const struct scsi_session *s, struct scsi_session_info *r
 void scsi_session_describe(const struct scsi_session *s, scsi_say *say, void *arg)
 {
 	s->protocol.describe(s, say, arg);
+	if (s->was_up && !s->is_up)
+		say(arg, "login_wait", NULL, s->login_wait);
 }
 
 unsigned scsi_session_round_trips(const struct scsi_session *s, uint32_t bytes, bool is_write)

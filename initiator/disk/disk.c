@@ -178,6 +178,7 @@ static int path_init(struct disk *d, unsigned i, const struct disk_path_config *
 	list_init(&p->flying);
 	fence_init(&p->lost, d, p);
 	timer_init(&p->reopen, on_reopen);
+	path_init_steady(p);
 	void *copy = malloc(c->config_size ? c->config_size : 1);
 	p->config.config = copy;
 	if (!copy)
@@ -428,6 +429,7 @@ void disk_path_info(const struct disk *d, unsigned index, struct disk_path_info 
 	ret->state = p->state;
 	ret->lun = p->config.lun;
 	ret->alua = alua_text(p->alua);
+	ret->is_unsteady = path_is_unsteady(p);
 	ret->is_fencing = list_linked(&p->lost.link);
 	if (ret->is_fencing)
 		ret->unfenced = p->lost.why;

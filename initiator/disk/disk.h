@@ -116,6 +116,9 @@ struct disk_path_info {
 	unsigned reconnects;
 	uint64_t commands, bytes_read, bytes_written, errors, failovers;
 	struct err why; // of the last loss or fault; code 0: none
+	// Its sessions have ended soon after the login, several in a row, and none has lasted
+	// since.
+	bool is_unsteady;
 	// Its lost nexus may still write: writes of the same blocks wait. unfenced: why it is not
 	// fenced yet.
 	bool is_fencing;
@@ -131,7 +134,8 @@ struct disk_ops {
 	// After ready: each path has been up, in standby or faulty, or has failed to log in once.
 	// Called once.
 	void (*settled)(void *arg);
-	// The state of path index has changed, or the reason for it; why->code 0: without a fault.
+	// The state of path index has changed, or the reason for it (why->code 0: without a fault),
+	// or it is not unsteady any more.
 	void (*path)(void *arg, unsigned index, enum disk_path_state state, const struct err *why);
 	// All paths are gone (requests queue) or (why->code 0) one is up again.
 	void (*no_path)(void *arg, const struct err *why);
@@ -208,7 +212,7 @@ struct disk_io {
 	uint64_t at, part_len, since_ns, begin_ns;
 	struct sg part[4]; // piece of a request that is split
 	bool is_flushing;  // after a write with is_fua
-	unsigned tries;
+	unsigned tries, losses;
 	uint8_t unmap[24];
 };
 

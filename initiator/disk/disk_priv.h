@@ -82,8 +82,8 @@ struct disk_path {
 	bool is_proven;	      // its unit was the disk once
 	bool is_check_due;    // again, when the running one has ended
 	unsigned failures;    // attempts to log in, in a row
-	uint64_t up_ns;	      // the last login
-	unsigned short_lives; // connections that soon ended, in a row
+	struct timer steady;  // since the last login
+	unsigned short_lives; // sessions that ended before that, in a row
 	struct timer reopen;
 
 	// A check: facts_steps, then REPORT TARGET PORT GROUPS.
@@ -222,6 +222,9 @@ void check_end(struct disk_path *p);   // no step follows
 void check_states(struct disk *d);     // of all paths that have access states
 
 // ---- path.c ----
+void path_init_steady(struct disk_path *p);
+bool path_is_unsteady(const struct disk_path *p); // its sessions do not last
+bool path_is_new(const struct disk_path *p);	  // this session has not lasted yet
 void path_open(struct disk_path *p);
 void path_restart(struct disk_path *p); // logs out and in again
 void path_leave(struct disk_path *p);

@@ -10,6 +10,7 @@
 #include "transport/wire/be.h"
 
 #define TRIES_MAX    5	 // of a command that fails
+#define LOSSES_MAX   8	 // of a command that ends each session, in a row
 #define BUSY_SECONDS 180 // of a unit that is busy or becomes ready
 #define DELAY_US     50000
 #define FUA	     0x08 // of byte 1
@@ -275,7 +276,7 @@ static void part_done(struct disk_io *io)
 	struct disk_path *p = io->path;
 	p->info.bytes_read += io->op == DISK_READ ? io->cmd.len : 0;
 	p->info.bytes_written += io->op == DISK_WRITE ? io->cmd.len : 0;
-	io->tries = 0;
+	io->tries = io->losses = 0;
 	if (p->disk->notices && (io->op == DISK_WRITE || io->op == DISK_WRITE_ZEROES))
 		notice_written(p->disk);
 	if (io->op == DISK_FLUSH || io->is_flushing) {
@@ -434,6 +435,14 @@ static void judge_status(struct disk_io *io)
 	}
 }
 
+// A session that ends whenever the command is sent ends because of it: no login helps.
+static bool ends_sessions(struct disk_io *io)
+{
+	bool is_short = io->cmd.is_unanswered && path_is_new(io->path);
+	io->losses = is_short ? io->losses + 1 : 0;
+	return io->losses == LOSSES_MAX;
+}
+
 // The command was not answered.
 static void judge_loss(struct disk_io *io)
 {
@@ -447,6 +456,8 @@ static void judge_loss(struct disk_io *io)
 		complete(io, -ESTALE);
 	} else if (res == -ENOMEM) {
 		wait_busy(io, -ENOMEM);
+	} else if (ends_sessions(io)) {
+		complete(io, -EIO);
 	} else if (res == -ENOTCONN || res == -ESHUTDOWN || res == -ECANCELED || res == -ESTALE) {
 		io->path->info.failovers++;
 		again(io);
@@ -504,7 +515,7 @@ void disk_submit(struct disk *d, struct disk_io *io)
 	io->disk = d;
 	io->path = NULL;
 	io->at = io->part_len = 0;
-	io->tries = 0;
+	io->tries = io->losses = 0;
 	io->is_flushing = false;
 	io->begin_ns = worker_now(d->worker);
 	io->res = check(d, io);

@@ -6,8 +6,41 @@
 #include "initiator/disk/disk_priv.h"
 
 #define BACK_OFF_MAX  15 // seconds between two sessions
-#define SHORT_SECONDS 10 // of a session that another initiator may have ended
+#define SHORT_SECONDS 10 // of a session that did not last
 #define SHORT_MANY    3	 // in a row
+
+// --- sessions that do not last ---
+
+static void on_steady(struct timer *t)
+{
+	struct disk_path *p = container_of(t, struct disk_path, steady);
+	static const struct err none;
+	bool was_unsteady = path_is_unsteady(p);
+	p->short_lives = 0;
+	if (was_unsteady && p->disk->ops.path)
+		p->disk->ops.path(p->disk->arg, p->index, p->state, &none);
+}
+
+void path_init_steady(struct disk_path *p)
+{
+	timer_init(&p->steady, on_steady);
+}
+
+bool path_is_unsteady(const struct disk_path *p)
+{
+	return p->short_lives >= SHORT_MANY;
+}
+
+bool path_is_new(const struct disk_path *p)
+{
+	return timer_is_armed(&p->steady);
+}
+
+static void note_end(struct disk_path *p)
+{
+	p->short_lives += timer_is_armed(&p->steady) && !p->is_leaving;
+	timer_cancel(p->disk->worker, &p->steady);
+}
 
 // --- what the session tells ---
 
@@ -48,7 +81,7 @@ static void on_up(struct scsi_session *s)
 	struct disk_path *p = scsi_session_arg(s);
 	struct err why;
 	p->failures = 0;
-	p->up_ns = worker_now(p->disk->worker);
+	timer_arm(p->disk->worker, &p->steady, SHORT_SECONDS * US_PER_SEC);
 	fence_path_up(p);
 	path_set_state(p, DISK_PATH_CHECKING, NULL);
 	if (p->was_up) {
@@ -65,20 +98,18 @@ static void on_up(struct scsi_session *s)
 	path_restart(p);
 }
 
-// Two initiators of the same names end each other's sessions for ever, at the pace of Time2Wait.
-// The target tells neither of them why.
-static void explain_short(struct disk_path *p, struct err *why)
+// Two initiators of the same names end each other's sessions for ever. The target tells neither of
+// them why.
+static void explain_short(const struct disk_path *p, struct err *why)
 {
-	bool is_short = worker_now(p->disk->worker) - p->up_ns < SHORT_SECONDS * NS_PER_SEC;
 	bool is_by_peer = why->code == -EPIPE || why->code == -ECONNRESET;
-	p->short_lives = is_short && is_by_peer ? p->short_lives + 1 : 0;
-	if (p->short_lives < SHORT_MANY)
+	if (!path_is_unsteady(p))
 		return;
 	struct err e = *why;
-	err_set(why, e.code,
-		"%.110s, again soon after the login (has another initiator the same name and "
-		"ISID? --isid and --initiator-name change them)",
-		e.text);
+	err_set(why, e.code, "%.110s, again soon after the login%s", e.text,
+		is_by_peer ? " (has another initiator the same name and ISID? --isid and "
+			     "--initiator-name change them)"
+			   : "");
 }
 
 static void on_down(struct scsi_session *s, const struct err *reason)
@@ -88,10 +119,15 @@ static void on_down(struct scsi_session *s, const struct err *reason)
 	check_end(p);
 	reservation_path_down(p);
 	fence_path_down(p);
+	note_end(p);
 	explain_short(p, &why);
 	path_set_state(p, DISK_PATH_CONNECTING, &why);
 	// What it has not sent goes another way, or waits in the disk's queue.
 	scsi_session_withdraw(s);
+	if (!path_is_unsteady(p))
+		return;
+	p->failures++; // it may never be up for long enough to be checked
+	p->disk->events->looked(p->disk, &why);
 }
 
 static void on_retry(struct scsi_session *s, const struct err *why, unsigned seconds)
@@ -121,6 +157,7 @@ static void on_closed(struct scsi_session *s, const struct err *why)
 	fence_path_down(p);
 	if (scsi_session_is_settled(s))
 		fence_path_settled(p);
+	note_end(p);
 	if (!p->is_leaving) {
 		p->failures++;
 		path_set_state(p, DISK_PATH_CONNECTING, why);
@@ -136,7 +173,8 @@ static void on_freed(void *arg)
 	bool is_again = p->is_leaving && !p->disk->is_closing && p->state != DISK_PATH_FAULTY;
 	p->session = NULL;
 	p->was_up = p->is_watched = p->is_leaving = false;
-	unsigned seconds = p->failures ? 1u << (p->failures < 5 ? p->failures - 1 : 4) : 1;
+	unsigned bad = p->failures > p->short_lives ? p->failures : p->short_lives;
+	unsigned seconds = bad ? 1u << (bad < 5 ? bad - 1 : 4) : 1;
 	if (!p->disk->is_closing)
 		timer_arm(p->disk->worker, &p->reopen,
 			  is_again

@@ -41,6 +41,7 @@ struct holder {
 	bool is_abandoned, has_closed;		   // the disk
 	struct err why;				   // of the disk's readiness
 	struct path_log path_logs[DISK_PATHS_MAX]; // on the disk's worker
+	bool was_no_path_said, was_failing_said;   // ... until a path is up and lasts
 	struct control control;
 	struct chore chore; // what blocks: start and end of the carrier
 	struct detaching detaching;

@@ -36,34 +36,57 @@ static void on_settled(void *arg)
 	holder_wake(h);
 }
 
+// A path whose sessions do not last is not worth a line each time.
+static bool has_steady_path(const struct holder *h)
+{
+	bool is_steady = false;
+	for (unsigned k = 0; k < disk_path_count(h->disk); k++) {
+		struct disk_path_info i;
+		disk_path_info(h->disk, k, &i);
+		is_steady |= i.state == DISK_PATH_UP && !i.is_unsteady;
+	}
+	return is_steady;
+}
+
+static void say_path_again(struct holder *h)
+{
+	if (!h->was_no_path_said || atomic_load(&h->has_no_path) || !has_steady_path(h))
+		return;
+	h->was_no_path_said = h->was_failing_said = false;
+	log_info("%s: a path is up again", h->config->name);
+}
+
 static void on_path(void *arg, unsigned index, enum disk_path_state s, const struct err *why)
 {
 	struct holder *h = arg;
 	struct disk_path_info i;
 	disk_path_info(h->disk, index, &i);
-	if (!path_log_is_news(&h->path_logs[index], s, why))
+	if (!path_log_is_news(&h->path_logs[index], s, why, i.is_unsteady))
 		return;
 	if (why->code)
 		log_warn("%s: %s: %s", i.name, disk_path_state_text(s), why->text);
 	else
 		log_info("%s: %s", i.name, disk_path_state_text(s));
+	say_path_again(h);
 }
 
 static void on_no_path(void *arg, const struct err *why)
 {
 	struct holder *h = arg;
 	atomic_store(&h->has_no_path, why->code != 0);
-	if (why->code)
+	if (why->code && !h->was_no_path_said)
 		log_warn("%s: no path: %s", h->config->name, why->text);
-	else
-		log_info("%s: a path is up again", h->config->name);
+	h->was_no_path_said |= why->code != 0;
+	say_path_again(h);
 }
 
 static void on_failing(void *arg, unsigned seconds)
 {
-	const struct holder *h = arg;
-	log_error("%s: no path for %u s: requests fail until one is up (--no-path-retry)",
-		  h->config->name, seconds);
+	struct holder *h = arg;
+	if (!h->was_failing_said)
+		log_error("%s: no path for %u s: requests fail until one is up (--no-path-retry)",
+			  h->config->name, seconds);
+	h->was_failing_said = true;
 }
 
 static void on_changed(void *arg)

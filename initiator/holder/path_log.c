@@ -12,9 +12,12 @@ static bool is_said(const struct path_log *l, const char *text)
 	return false;
 }
 
-bool path_log_is_news(struct path_log *l, enum disk_path_state s, const struct err *why)
+bool path_log_is_news(struct path_log *l, enum disk_path_state s, const struct err *why,
+		      bool is_unsteady)
 {
 	if (s == DISK_PATH_UP || s == DISK_PATH_STANDBY) {
+		if (is_unsteady)
+			return false;
 		l->count = 0;
 		return true;
 	}

@@ -16,4 +16,6 @@ struct path_log {
 
 // Whether the path's new state is news: it serves again, or does not for a reason that was not said
 // since it last did. Of reasons the first PATH_LOG_REASONS are.
-bool path_log_is_news(struct path_log *l, enum disk_path_state s, const struct err *why);
+// is_unsteady: it serves, but will not for long, as the reasons say that are kept.
+bool path_log_is_news(struct path_log *l, enum disk_path_state s, const struct err *why,
+		      bool is_unsteady);

@@ -62,7 +62,7 @@ static int logout_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const 
 		session_end_asked(s);
 		return 0;
 	}
-	err_set(&none, -ECONNRESET, "logged out at the target's request");
+	err_set(&none, -ECONNABORTED, "%s: logged out at the target's request", s->dm->peer);
 	session_lost(s, &none, false);
 	return 0;
 }
@@ -210,8 +210,7 @@ void session_enter_up(struct ini_session *s)
 	s->state = SESSION_UP;
 	s->has_redirect = false;
 	s->redirects = 0;
-	s->down_ns = 0;
-	s->attempt = 0;
+	s->is_down = false;
 	s->time2wait = s->info.params.time2wait;
 	timer_init(&s->tick, on_tick);
 	timer_arm(s->worker, &s->tick, TICK_US);

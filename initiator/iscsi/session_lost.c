@@ -6,8 +6,6 @@
 
 #include "initiator/iscsi/session_priv.h"
 
-#define BACK_OFF_MAX 15 // limit of seconds between two attempts
-
 // --- the connection ---
 
 void login_forget(struct ini_session *s)
@@ -70,42 +68,24 @@ void session_end_asked(struct ini_session *s)
 
 // --- another attempt ---
 
-// Time2Wait before the first attempt, then longer each time.
-static uint64_t back_off(struct ini_session *s)
-{
-	unsigned wait = s->attempt ? 1u << (s->attempt < 5 ? s->attempt - 1 : 4) : s->time2wait;
-	s->attempt++;
-	return wait < BACK_OFF_MAX ? wait : BACK_OFF_MAX;
-}
-
-// Rounded up, to avoid 0 seconds.
-static unsigned seconds_left(const struct ini_session *s, uint64_t now)
-{
-	uint64_t end = s->down_ns + s->config.replacement_timeout * NS_PER_SEC;
-	return (unsigned)((end - now + NS_PER_SEC - 1) / NS_PER_SEC);
-}
-
 static void try_again(struct ini_session *s, const struct err *why, bool is_final)
 {
-	uint64_t now = worker_now(s->worker);
+	unsigned left = scsi_session_time_left(&s->scsi, s->config.replacement_timeout);
 	s->has_redirect = false;
 	s->redirects = 0;
-	bool is_first = s->scsi.was_up && !s->down_ns;
-	if (is_first)
-		s->down_ns = now;
-	if (!s->scsi.was_up || is_final || !s->config.replacement_timeout ||
-	    now - s->down_ns > s->config.replacement_timeout * NS_PER_SEC) {
+	bool is_first = s->scsi.was_up && !s->is_down;
+	s->is_down = s->scsi.was_up;
+	if (!s->scsi.was_up || is_final || !left) {
 		session_end(s, why);
 		return;
 	}
 	s->state = SESSION_WAITING;
 	bool is_asked = s->wants_relogin;
 	s->wants_relogin = false;
-	if (is_asked)
-		s->time2wait = 0;
-	timer_arm(s->worker, &s->timer, back_off(s) * US_PER_SEC);
+	unsigned wait = is_first && !is_asked ? s->time2wait : 0;
+	timer_arm(s->worker, &s->timer, scsi_session_back_off(&s->scsi, wait) * US_PER_SEC);
 	if (!is_asked)
-		s->scsi.ops.retry(&s->scsi, why, seconds_left(s, now));
+		s->scsi.ops.retry(&s->scsi, why, left);
 	if (is_first && s->state == SESSION_WAITING)
 		s->scsi.ops.down(&s->scsi, why);
 }

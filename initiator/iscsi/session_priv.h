@@ -60,8 +60,8 @@ struct ini_session {
 	struct offload resolve;
 
 	// reconnect
-	uint64_t down_ns; // since when; 0: it is up, or was never up
-	unsigned attempt, time2wait;
+	bool is_down; // it was up
+	unsigned time2wait;
 
 	// commands
 	uint8_t *tasks; // of the connection: tasks_max of task_size bytes

@@ -118,8 +118,7 @@ static void enter_up(struct srps_session *s)
 {
 	s->state = SRPS_UP;
 	s->is_draining = false;
-	s->down_ns = 0;
-	s->up_ns = worker_now(s->worker);
+	s->is_down = false;
 	s->next = s->channel_count - 1;
 	timer_init(&s->tick, on_tick);
 	timer_arm(s->worker, &s->tick, TICK_US);

@@ -7,9 +7,6 @@
 
 #include "initiator/srp/session_priv.h"
 
-#define BACK_OFF_MAX 15		      // limit of seconds between two attempts
-#define STABLE_NS    (5 * NS_PER_SEC) // a session that was up for as long was good
-
 static void drop(struct srps_session *s, const struct err *why, bool is_logout)
 {
 	timer_cancel(s->worker, &s->timer);
@@ -59,38 +56,18 @@ void srps_end(struct srps_session *s, const struct err *why, bool is_logout)
 
 // --- another attempt ---
 
-// At once, then longer each time.
-static uint64_t back_off(struct srps_session *s)
-{
-	unsigned wait = s->attempt ? 1u << (s->attempt < 5 ? s->attempt - 1 : 4) : 0;
-	s->attempt++;
-	return wait < BACK_OFF_MAX ? wait : BACK_OFF_MAX;
-}
-
-// Rounded up, to avoid 0 seconds.
-static unsigned seconds_left(const struct srps_session *s, uint64_t now)
-{
-	uint64_t end = s->down_ns + s->config.replacement_timeout * NS_PER_SEC;
-	return (unsigned)((end - now + NS_PER_SEC - 1) / NS_PER_SEC);
-}
-
 static void try_again(struct srps_session *s, const struct err *why, bool is_final)
 {
-	uint64_t now = worker_now(s->worker);
-	bool is_first = s->scsi.was_up && !s->down_ns;
-	if (is_first)
-		s->down_ns = now;
-	// A session that is lost as soon as it is up is another failed attempt.
-	if (is_first && now - s->up_ns >= STABLE_NS)
-		s->attempt = 0;
-	if (!s->scsi.was_up || is_final || !s->config.replacement_timeout ||
-	    now - s->down_ns > s->config.replacement_timeout * NS_PER_SEC) {
+	unsigned left = scsi_session_time_left(&s->scsi, s->config.replacement_timeout);
+	bool is_first = s->scsi.was_up && !s->is_down;
+	s->is_down = s->scsi.was_up;
+	if (!s->scsi.was_up || is_final || !left) {
 		srps_end(s, why, false);
 		return;
 	}
 	s->state = SRPS_WAITING;
-	timer_arm(s->worker, &s->timer, back_off(s) * US_PER_SEC);
-	s->scsi.ops.retry(&s->scsi, why, seconds_left(s, now));
+	timer_arm(s->worker, &s->timer, scsi_session_back_off(&s->scsi, 0) * US_PER_SEC);
+	s->scsi.ops.retry(&s->scsi, why, left);
 	if (is_first && s->state == SRPS_WAITING)
 		s->scsi.ops.down(&s->scsi, why);
 }

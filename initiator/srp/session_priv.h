@@ -61,9 +61,7 @@ struct srps_session {
 	bool has_no_immediate; // the target refused IUs of that length
 
 	// reconnect
-	uint64_t down_ns; // since when; 0: it is up, or was never up
-	uint64_t up_ns;	  // when it was last up
-	unsigned attempt;
+	bool is_down; // it was up
 
 	// commands
 	struct srps_task *tasks, *free_task;

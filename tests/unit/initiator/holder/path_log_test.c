@@ -12,18 +12,20 @@
 #include "initiator/holder/path_log.h"
 
 static struct path_log l;
+static bool is_unsteady;
 
 static bool is_news(enum disk_path_state s, const char *why)
 {
 	struct err e = { 0 };
 	if (why)
 		err_set(&e, -EIO, "%s", why);
-	return path_log_is_news(&l, s, &e);
+	return path_log_is_news(&l, s, &e, is_unsteady);
 }
 
 static int begin(void **state)
 {
 	memset(&l, 0, sizeof l);
+	is_unsteady = false;
 	return 0;
 }
 
@@ -72,6 +74,18 @@ static void a_path_that_serves_again_is_news_and_so_is_its_next_loss(void **stat
 	assert_true(is_news(DISK_PATH_CONNECTING, "reset"));
 }
 
+static void a_path_that_serves_but_does_not_last_is_no_news(void **state)
+{
+	assert_true(is_news(DISK_PATH_CONNECTING, "reset, again"));
+	is_unsteady = true;
+	for (int i = 0; i < 3; i++) {
+		assert_false(is_news(DISK_PATH_UP, NULL));
+		assert_false(is_news(DISK_PATH_CONNECTING, "reset, again"));
+	}
+	is_unsteady = false;
+	assert_true(is_news(DISK_PATH_UP, NULL));
+}
+
 #define T(name) cmocka_unit_test_setup(name, begin)
 
 int main(void)
@@ -83,6 +97,7 @@ int main(void)
 		T(another_reason_is_news),
 		T(reasons_that_never_end_are_cut_off),
 		T(a_path_that_serves_again_is_news_and_so_is_its_next_loss),
+		T(a_path_that_serves_but_does_not_last_is_no_news),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
