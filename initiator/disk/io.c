@@ -435,9 +435,12 @@ static void judge_status(struct disk_io *io)
 	}
 }
 
-// A session that ends whenever the command is sent ends because of it: no login helps.
+// A session that ends whenever the command is sent ends because of it, most likely: no login helps.
+// Or the target dies again and again, for which requests wait if they are to wait without end.
 static bool ends_sessions(struct disk_io *io)
 {
+	if (io->disk->config.no_path_retry == DISK_QUEUE_FOREVER)
+		return false;
 	bool is_short = io->cmd.is_unanswered && path_is_new(io->path);
 	io->losses = is_short ? io->losses + 1 : 0;
 	return io->losses == LOSSES_MAX;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """A READ at which an iSCSI target closes the connection and an SRP target the channel, each time,
-ends with an error after eight tries, between which the waits grow."""
+ends with an error after eight tries, between which the waits grow; not where requests wait without
+end."""
 
 import os
 import subprocess
@@ -15,9 +16,9 @@ from unsteady_target import Unsteady, UnsteadySrp  # noqa: E402
 TRIES = 8
 
 
-def begin(attachments, target, name):
+def begin(attachments, target, name, retry="3600"):
     url = attachments.attach(target.url("read"), "--via", "socket", "--name", name, "--read-only",
-                             *target.options)
+                             "--no-path-retry", retry, *target.options)
     return subprocess.Popen(["qemu-io", "-r", "-f", "raw", "-c", "read 0 512", url],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -31,13 +32,24 @@ def ends(target, client):
     check(target.reads == TRIES, f"{target.reads} tries")
 
 
+def goes_on(target, client):
+    eventually("more tries", lambda: target.reads > TRIES)
+    check(client.poll() is None, "the read has ended")
+    client.kill()
+    client.communicate()
+
+
 def test():
     with Scratch() as scratch, Attachments(scratch) as attachments:
         targets = [(Unsteady(logouts=False), "iscsi"), (UnsteadySrp(), "srp")]
         clients = [begin(attachments, target, name) for target, name in targets]
-        for (target, _), client in zip(targets, clients):
-            ends(target, client)
+        waits = Unsteady(logouts=False)
+        client = begin(attachments, waits, "waits", "queue")
+        for (target, _), reader in zip(targets, clients):
+            ends(target, reader)
             target.close()
+        goes_on(waits, client)
+        waits.close()
 
 
 if __name__ == "__main__":
