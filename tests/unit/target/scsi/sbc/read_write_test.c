@@ -12,6 +12,12 @@ static int setup(void **state)
 	return 0;
 }
 
+static int setup_large(void **state)
+{
+	start(&(struct bench_options){ .size = 64 << 20 });
+	return 0;
+}
+
 static void what_was_written_is_read(void **state)
 {
 	assert_int_equal(BENCH_OUT(&b, 0, &c, pattern, 1024, 0x2a, 0, 0, 0, 0, 5, 0, 0, 2, 0), 0);
@@ -133,7 +139,6 @@ static void a_transfer_of_the_maximum_is_one_piece(void **state)
 // iPXE's count in 16 bits.
 static void blocks_that_are_cut_off_the_count_are_meant(void **state)
 {
-	start(&(struct bench_options){ .size = 64 << 20 });
 	struct task *t = &c.task;
 	BENCH_IN(&b, 0, &c, 65537 * 512, 0x28, 0, 0, 0xff, 0xff, 0xff, 0, 0, 1, 0);
 	expect_code(SENSE_LBA_RANGE); // all of them are looked at
@@ -302,7 +307,8 @@ int main(void)
 		T(a_read_past_the_maximum_is_sent_in_pieces),
 		T(a_write_past_the_maximum_is_fetched_in_pieces),
 		T(a_transfer_of_the_maximum_is_one_piece),
-		T(blocks_that_are_cut_off_the_count_are_meant),
+		cmocka_unit_test_setup_teardown(blocks_that_are_cut_off_the_count_are_meant,
+						setup_large, stop),
 		T(a_read_into_less_room_is_cut_and_overflows),
 		T(a_read_without_room_is_good_and_overflows),
 		T(a_write_announced_within_a_block_is_refused_with_its_residual),
