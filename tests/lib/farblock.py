@@ -461,7 +461,7 @@ class Shell:
 
     def __call__(self, *words, status=0, text=""):
         done = run(["farblock", "--socket", self.daemon.socket_path, *words], check=False,
-                   timeout=30)
+                   timeout=HANG)
         what = f"{words}: exit status {done.returncode}: {done.stdout!r}"
         check(done.returncode == status, f"{what} (not {status})")
         check(text in done.stdout, f"{what} (without {text!r})")

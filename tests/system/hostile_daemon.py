@@ -67,7 +67,7 @@ class Impostor:
     def shell(self, words):
         done = subprocess.run([farblock.program("farblock"), "--socket", self.path, *words],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=60)
+                              stderr=subprocess.STDOUT, timeout=farblock.HANG)
         text = done.stdout.decode(errors="replace")
         if done.returncode < 0 or farblock.SANITIZER.search(text):
             raise farblock.Failure(f"{words}: ended with {done.returncode}: {text[-500:]}")
