@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See nbd_reply.h.
+// Headers of NBD answers, see nbd_reply.h. Pure functions.
 #include "initiator/attach/nbd_reply.h"
 
 #include <errno.h>

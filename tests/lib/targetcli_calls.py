@@ -23,7 +23,7 @@ class Targetcli:
     def __call__(self, words, status=0, text="", stdin=""):
         """Returns what it printed, errors last; they are in self.errors, too."""
         done = subprocess.run(["sh", "-c", f"targetcli {words}"], capture_output=True, text=True,
-                              input=stdin, timeout=60, env=self.environment, check=False)
+                              input=stdin, timeout=farblock.HANG, env=self.environment, check=False)
         said, self.errors = done.stdout + done.stderr, done.stderr
         what = f"{words or stdin}: exit status {done.returncode}: {said!r}"
         check(done.returncode == status and text in said, what)

@@ -24,7 +24,7 @@ def test():
         target = Impatient(logouts=True)
         process = start("attach", target.url("read"), "--via", "socket", "--name", "disk",
                         "--run-dir", scratch.file("run"))
-        told = end(process, 5, timeout=60)
+        told = end(process, 5)
         check("logged out at the target's request" in told, told)
         check(target.logins <= LOGINS_MAX, f"{target.logins} logins")
         target.close()
